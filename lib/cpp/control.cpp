@@ -121,7 +121,10 @@ void Reader::control() {
   if (now().is("(")) {
     const std::size_t close = matching(at_);
     if (word.is("switch")) {
-      head();
+      const Value value = constant(at_ + 1, close);
+      at_ = std::min(close + 1, limit_);
+      if (run_switch(value)) return;
+      doubt = "the case of a switch is not known: " + why_no_number(value, value.written).why;
     } else {
       forget_named(at_, close, false);
     }
@@ -133,6 +136,44 @@ void Reader::control() {
   if (word.is("do")) breakables_.emplace_back();
   run(at_, end_of_statement(at_), doubt);
   breakables_.resize(breakables);
+}
+
+// Where the statements of the case begin that a value takes, in the braces from `open` on; their
+// end if there is none. Nothing if that is not known.
+std::optional<std::size_t> Reader::case_of(const Value& value, std::size_t open) {
+  const std::size_t close = matching(open);
+  std::size_t start = close;
+  for (std::size_t at = open + 1; at < close; ++at) {
+    const Token& token = tokens_[at];
+    if (token.is("(") || token.is("[") || token.is("{")) at = std::min(matching(at), close);
+    if (token.is("default")) start = at;
+    if (!token.is("case")) continue;
+    std::size_t colon = at + 1;
+    while (colon < close && !tokens_[colon].is(":")) ++colon;
+    const Value label = constant(at + 1, colon);
+    const auto is_it = truth_of(combined("==", value, label, label.written));
+    if (!is_it) return std::nullopt;
+    if (*is_it) return at;
+    at = colon;
+  }
+  return start;
+}
+
+// Runs the switch whose body is here as C++ runs it. False if its case is not known.
+bool Reader::run_switch(const Value& value) {
+  const std::size_t open = at_, end = end_of_statement(at_);
+  if (!now().is("{")) return false;
+  const auto start = case_of(value, open);
+  at_ = open;
+  if (!start) return false;
+  const std::size_t conditions = conditions_ - doubts();
+  breakables_.push_back({.is_followed = true, .is_switch = true, .conditions = conditions_});
+  if (run(*start, matching(open)) && exit_ == Exit::none) end_scope();
+  breakables_.pop_back();
+  conditions_ = conditions + doubts();
+  if (exit_ == Exit::loop) exit_ = Exit::none;
+  at_ = end;
+  return true;
 }
 
 // An if with its else branches. The one that is certain to run is run, and those that may run are

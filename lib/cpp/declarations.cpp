@@ -167,9 +167,10 @@ void Reader::parameters(std::size_t open, std::size_t close) {
 
 // Whether a variable of this type holds copies of what it is made of. One of another type may hold
 // addresses, too, and change what is there.
-bool Reader::copies(const Type& type) {
-  const auto is_plain = [](const std::string& name) {
-    return size_of_type(name) > 0 || name.starts_with("DML_") || name == "auto";
+bool Reader::copies(const Type& type) const {
+  const auto is_plain = [&](const std::string& name) {
+    return size_of_type(name) > 0 || name.starts_with("DML_") || name == "auto" ||
+           struct_of(name) != nullptr;
   };
   const auto is_container = [](const std::string& name) {
     return name == "std::vector" || name == "std::array" || name == "std::initializer_list";
@@ -229,7 +230,7 @@ Value Reader::declared_value(const Type& type, const Extents& extents, Value val
   const bool braced_twice =
       type.name == "std::array" && value.entries.size() == 1 &&
       value.entries[0].value.kind == Value::Kind::list &&
-      (!members_of(type.element) ||
+      (!is_struct(type.element) ||
        std::ranges::all_of(value.entries[0].value.entries,
                            [](const Entry& e) { return e.value.kind == Value::Kind::list; }));
   if (braced_twice) value = Value(value.entries[0].value);
@@ -280,6 +281,8 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
   if (!has_equals) {
     Value value;  // whose place is that of the name
     if (type.name == "std::vector") value.kind = Value::Kind::list;
+    if (const auto* members = struct_of(type.name); members && !type.is_pointer && !now().is("["))
+      value = unset_struct(tokens_[at_ - 1].span, type.name, *members);
     return value;
   }
   const std::size_t first = at_;
@@ -301,6 +304,13 @@ Value Reader::constructed(const Type& type) {
   std::vector<Operand> given = arguments(type.is_container() ? "" : type.name);
   const Span written = span_of(first, at_);
   if (!type.is_container() && given.size() == 1) return given[0].value;
+  if (given.size() == 1 && given[0].value.kind == Value::Kind::list) return given[0].value;
+  const auto range = given.size() == 2 ? range_of(given[0].value, given[1].value) : std::nullopt;
+  if (range && type.name == "std::vector") {
+    Value copy{.kind = Value::Kind::list, .written = written};
+    for (const Place& place : *range) copy.entries.push_back({"", operand_at(place, written).value});
+    return copy;
+  }
   const bool is_filled = type.name == "std::vector" && !given.empty() && given.size() <= 2 &&
                          given[0].value.kind == Value::Kind::number;
   const auto count = is_filled ? given[0].value.number.count() : std::nullopt;
@@ -368,8 +378,7 @@ Value Reader::filled(Value value, std::optional<std::size_t> extent, const std::
                       "write as many values as it has elements");
   while (value.entries.size() < *extent) {
     Value zero = number_value(written, integer_number(0));
-    if (members_of(element))
-      zero = {.kind = Value::Kind::list, .written = written, .type = element, .is_zeroed = true};
+    if (is_struct(element)) zero = typed({.kind = Value::Kind::list, .written = written}, element);
     value.entries.push_back({"", std::move(zero)});
   }
   return value;
@@ -385,43 +394,13 @@ Value Reader::typed(Value value, const std::string& type) {
     return value;
   }
   if (value.kind != Value::Kind::list || !value.type.empty()) return value;
+  if (const auto* members = struct_of(type)) return own_struct(value, type, *members);
   if (members_of(type)) return typed_struct(std::move(value), type);
   // Braces around one number are a number, and empty ones are 0.
   if (size_of_type(type) == 0) return value;
   if (value.entries.empty()) return number_value(value.written, integer_number(0));
   if (value.entries.size() == 1) return typed(Value(value.entries[0].value), type);
   return value;
-}
-
-Value Reader::typed_struct(Value list, const std::string& type) {
-  const std::vector<Member> members = *members_of(type);
-  Value result{.kind = Value::Kind::list, .written = list.written, .type = type, .is_zeroed = true};
-  const bool is_named = !list.entries.empty() && !list.entries.front().name.empty();
-  if (!is_named && list.entries.size() > members.size())
-    return unresolved(
-        list.written,
-        "it has " + std::to_string(list.entries.size()) + " values, and " + type + " has " +
-            std::to_string(members.size()) + " members",
-        "write the values in the order of the members, with the braces of each struct");
-  if (!is_named && type == "DML_SCALAR_UNION" && list.entries.size() > 1)
-    return unresolved(list.written, "a union takes one value",
-                      "name its member: {.Float32 = 1.5f}");
-  for (std::size_t i = 0; i < list.entries.size(); ++i) {
-    Entry& entry = list.entries[i];
-    if (entry.name.empty() == is_named)
-      return unresolved(list.written, "some of its values have names and some have none",
-                        "name all of them");
-    const std::string name = is_named ? entry.name : members[i].name;
-    const auto member = std::ranges::find(members, name, &Member::name);
-    const std::string member_type = member == members.end() ? "" : member->type;
-    const bool lacks_braces = members_of(member_type) && entry.value.kind == Value::Kind::number;
-    if (lacks_braces)
-      return unresolved(entry.value.written,
-                        name + " is a struct and has no braces of its own here",
-                        "write its values in braces");
-    result.entries.push_back({name, typed(std::move(entry.value), member_type)});
-  }
-  return result;
 }
 
 }  // namespace dmlop::cpp

@@ -24,6 +24,33 @@ constexpr std::array<std::array<std::string_view, 4>, 10> levels{{{"||"},
 constexpr std::array<std::string_view, 11> assignments{
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
 
+// Two names of one enumeration are different numbers.
+bool are_of_one_enumeration(const Value& a, const Value& b) {
+  return std::ranges::any_of(
+      std::array{"DML_TENSOR_DATA_TYPE_", "DML_TENSOR_FLAG_", "DML_OPERATOR_"},
+      [&](const char* prefix) { return a.word.starts_with(prefix) && b.word.starts_with(prefix); });
+}
+
+// What a condition of two operands is that need not be numbers.
+std::optional<bool> truth_of(const std::string& symbol, const Value& left, const Value& right) {
+  if (symbol == "&&" || symbol == "||") {
+    const auto a = truth_of(left), b = truth_of(right);
+    const bool deciding = symbol == "||";
+    if (a == deciding) return deciding;
+    return a ? b : std::nullopt;
+  }
+  if (symbol != "==" && symbol != "!=") return std::nullopt;
+  const auto is_pointer = [](const Value& v) { return v.kind == Kind::pointer; };
+  const auto is_null = [](const Value& v) { return v.kind == Kind::null; };
+  std::optional<bool> is_equal;
+  if (left.kind == Kind::word && right.kind == Kind::word && are_of_one_enumeration(left, right))
+    is_equal = left.word == right.word;
+  if (is_null(left) && is_null(right)) is_equal = true;
+  if ((is_null(left) && is_pointer(right)) || (is_pointer(left) && is_null(right)))
+    is_equal = false;
+  return is_equal ? std::optional(*is_equal == (symbol == "==")) : std::nullopt;
+}
+
 bool is_flag(const Value& value) {
   return value.kind == Kind::word && value.word.starts_with("DML_TENSOR_FLAG_");
 }
@@ -176,16 +203,15 @@ Value Reader::combined(const std::string& symbol, const Value& left, const Value
     flags.entries.push_back({"", right});
     return flags;
   }
-  if (symbol == "+" || symbol == "-") {  // a pointer that moves is not followed
+  if (symbol == "+" || symbol == "-") {  // a pointer that moves out of an array is not followed
+    if (const auto pointer = moved(left, right, symbol == "-", written)) return *pointer;
     escape(left, written);
     escape(right, written);
   }
+  if (const auto truth = truth_of(symbol, left, right))
+    return number_value(written, integer_number(*truth ? 1 : 0));
   if (left.kind != Kind::number) return why_no_number(left, written);
   if (right.kind != Kind::number) return why_no_number(right, written);
-  if (symbol == "||" || symbol == "&&") {
-    const bool a = left.number.as_double() != 0, b = right.number.as_double() != 0;
-    return number_value(written, integer_number((symbol == "||" ? a || b : a && b) ? 1 : 0));
-  }
   const auto result = apply(symbol, left.number, right.number);
   if (!result) return unresolved(written, "C++ defines no value for it", "write its value");
   return number_value(written, *result);
@@ -221,6 +247,8 @@ Reader::Operand Reader::unary() {
     if (!take(symbol)) continue;
     const Operand operand = unary();
     const Span written = span_of(first, at_);
+    if (const auto truth = truth_of(operand.value); truth && *symbol == '!')
+      return {number_value(written, integer_number(*truth ? 0 : 1))};
     if (operand.value.kind != Kind::number) return {why_no_number(operand.value, written)};
     const auto result = apply(symbol, operand.value.number);
     if (!result) return {unresolved(written, "C++ defines no value for it", "write its value")};
@@ -253,7 +281,6 @@ Reader::Operand Reader::address() {
 // What stands at a place, as an expression sees it: an array of C is a pointer to its elements.
 Reader::Operand Reader::operand_at(const Place& place, Span written) {
   const Value* value = memory_.find(place);
-  const Variable& variable = memory_.variables()[place.variable];
   if (value == nullptr) {
     Place parent = place;
     if (!parent.path.empty()) parent.path.pop_back();
@@ -261,7 +288,7 @@ Reader::Operand Reader::operand_at(const Place& place, Span written) {
     const bool is_zero = owner != nullptr && owner->is_zeroed;
     return {is_zero ? number_value(written, integer_number(0)) : Value{.written = written}, place};
   }
-  if (value->kind == Kind::list && value->type.empty() && variable.is_array) {
+  if (value->kind == Kind::list && value->type.empty() && declared_at(place).is_array) {
     Value pointer{.kind = Kind::pointer, .written = written};
     pointer.target = place;
     return {std::move(pointer), place};
@@ -368,9 +395,23 @@ std::optional<std::size_t> Reader::length_of(const Operand& array) const {
   return value->entries.size();
 }
 
+// The element that front(), back() or at(index) means.
+std::optional<std::size_t> Reader::index_of(const std::string& method_name,
+                                            const std::vector<Operand>& given,
+                                            std::optional<std::size_t> length) {
+  std::optional<std::uint64_t> index;
+  if (method_name == "front" && given.empty()) index = 0;
+  if (method_name == "back" && given.empty() && length) index = *length - 1;
+  if (method_name == "at" && given.size() == 1 && given[0].value.kind == Kind::number)
+    index = given[0].value.number.count();
+  if (!index || !length || *index >= *length) return std::nullopt;
+  return static_cast<std::size_t>(*index);
+}
+
 Reader::Operand Reader::method(const Operand& object, const std::string& method_name,
                                std::size_t first) {
   static constexpr std::array<std::string_view, 4> pointers{"data", "begin", "cbegin", "Get"};
+  static constexpr std::array<std::string_view, 2> ends{"end", "cend"};
   static constexpr std::array<std::string_view, 3> changes{"push_back", "emplace_back", "Append"};
   // std::size(x) changes nothing, but nobody knows what x.size(y) does.
   const bool is_size_or_data = method_name == "size" || method_name == "data";
@@ -386,6 +427,20 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
     Value pointer{.kind = Kind::pointer, .written = written};
     pointer.target = *object.place;
     return {std::move(pointer)};
+  }
+  if (is_one_of(method_name, ends) && given.empty() && object.place && length) {
+    Value pointer{.kind = Kind::pointer, .written = written};
+    pointer.target = *object.place;
+    pointer.target.path.emplace_back(*length);
+    return {std::move(pointer)};
+  }
+  if (method_name == "empty" && given.empty() && length)
+    return {number_value(written, integer_number(*length == 0 ? 1 : 0))};
+  if (const auto index = index_of(method_name, given, length)) {
+    if (!object.place) return {object.value.entries[*index].value};
+    Place place = *object.place;
+    place.path.emplace_back(*index);
+    return operand_at(place, written);
   }
   const bool appends = std::ranges::find(changes, method_name) != changes.end();
   if (appends && object.place && length && given.size() == 1 &&

@@ -11,7 +11,7 @@ namespace {
 using Kind = Value::Kind;
 
 // Functions that change none of their arguments.
-constexpr std::array<std::string_view, 28> harmless{"CreateOperator",
+constexpr std::array<std::string_view, 17> harmless{"CreateOperator",
                                                     "CreateOperatorInitializer",
                                                     "CompileOperator",
                                                     "CompileGraph",
@@ -25,19 +25,8 @@ constexpr std::array<std::string_view, 28> harmless{"CreateOperator",
                                                     "assert",
                                                     "static_assert",
                                                     "printf",
-                                                    "ARRAYSIZE",
-                                                    "_countof",
                                                     "size",
                                                     "data",
-                                                    "std::size",
-                                                    "std::data",
-                                                    "std::begin",
-                                                    "std::move",
-                                                    "std::as_const",
-                                                    "std::addressof",
-                                                    "std::max",
-                                                    "std::min",
-                                                    "std::ssize",
                                                     "FAILED"};
 
 // Their arguments may be read by the compiler alone.
@@ -89,7 +78,7 @@ Reader::Operand Reader::parenthesized() {
   const bool follows_value =
       close + 1 < limit_ && (next.is_word() || next.kind == Token::Kind::number || next.is("("));
   const bool is_known = type && (size_of_type(type->name) > 0 || type->is_pointer ||
-                                 members_of(type->name) || type->name.starts_with("DML_"));
+                                 is_struct(type->name) || type->name.starts_with("DML_"));
   const bool follows_list = close + 1 < limit_ && next.is("{");
   const bool follows_sign = close + 1 < limit_ && (next.is("-") || next.is("&") || next.is("~") ||
                                                    next.is("*") || next.is("+"));
@@ -126,9 +115,10 @@ Reader::Operand Reader::cast_to(const Type& type, const Operand& operand, Span w
   return {number_value(written, *number)};
 }
 
-// static_cast<Type>(value)
-Reader::Operand Reader::named_cast() {
-  const std::size_t first = at_++;
+// static_cast<Type>(value), and narrow<Type>(value), which throws where it would lose something.
+Reader::Operand Reader::named_cast(std::size_t first) {
+  const bool keeps_value = now().is("narrow");
+  ++at_;
   const std::size_t end = now().is("<") ? angle_end(at_) : 0;
   std::size_t at = at_ + 1;
   const auto type = type_at(at);
@@ -136,7 +126,13 @@ Reader::Operand Reader::named_cast() {
   const std::size_t close = matching(end);
   const Operand operand = evaluate(end + 1, close);
   at_ = std::min(close + 1, limit_);
-  return cast_to(*type, operand, span_of(first, at_));
+  Operand result = cast_to(*type, operand, span_of(first, at_));
+  const bool loses = keeps_value && result.value.kind == Kind::number &&
+                     result.value.number.as_double() != operand.value.number.as_double();
+  if (loses)
+    return {unresolved(span_of(first, at_), "its value does not fit " + type->name,
+                       "write a value that fits")};
+  return result;
 }
 
 std::optional<std::size_t> Reader::bytes_of(const std::string& type) const {
@@ -165,7 +161,7 @@ Reader::Operand Reader::size_in_bytes() {
       if (size && !(is_container && operand.place->path.empty()))
         bytes = count ? *size * *count : *size;
       // An array of structs has a length, too: sizeof(array) / sizeof(array[0]) is all that counts.
-      if (!size && members_of(type_of(*operand.place))) bytes = count.value_or(1);
+      if (!size && is_struct(type_of(*operand.place))) bytes = count.value_or(1);
     }
   }
   const Span written = span_of(first, at_);
@@ -176,9 +172,12 @@ Reader::Operand Reader::size_in_bytes() {
 
 Reader::Operand Reader::name() {
   const std::size_t first = at_;
-  for (const char* cast : {"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast"}) {
-    if (now().is(cast)) return named_cast();
+  if (now().is("gsl") && after(1).is("::")) at_ += 2;
+  for (const char* cast : {"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast",
+                           "narrow_cast", "narrow"}) {
+    if (now().is(cast) && after(1).is("<")) return named_cast(first);
   }
+  at_ = first;
   if (now().is("sizeof")) return size_in_bytes();
   if (now().is("this") && after(1).is("->")) at_ += 2;
   std::size_t at = at_;
@@ -206,13 +205,17 @@ Reader::Operand Reader::name() {
     return operand_at(refers ? *refers : Place{*variable}, written);
   }
   const bool is_call = now().is("(");
+  if (is_operation(full) && (is_call || now().is("{"))) {
+    at_ = std::min(matching(at_) + 1, limit_);
+    return {word_value(written, full)};
+  }
   if (const auto number = named_number(full)) {
     if (is_call) arguments(full);
     return {number_value(written, *number)};
   }
   const std::string plain = without_alias(type ? type->name : full);
   const bool is_type =
-      type && (members_of(plain) || size_of_type(plain) > 0 || type->is_container());
+      type && (is_struct(plain) || size_of_type(plain) > 0 || type->is_container());
   if (now().is("{") && is_type) {
     Value value = list();
     if (!type->is_container()) return {typed(std::move(value), plain)};
@@ -235,7 +238,7 @@ Reader::Operand Reader::name() {
 }
 
 bool Reader::changes_nothing(const std::string& function) {
-  return is_one_of(function, harmless) || named_number(function) || size_of_type(function) > 0;
+  return is_one_of(function, harmless) || is_standard(function) || named_number(function) || size_of_type(function) > 0;
 }
 
 std::vector<Reader::Operand> Reader::arguments(const std::string& function, bool is_followed) {
@@ -326,36 +329,6 @@ Reader::Operand Reader::call(const std::string& function, std::size_t first) {
                      "it is the result of a call of " + function +
                          (is_template ? ", which is a template" : ", which this text does not define above"),
                      "write its value")};
-}
-
-Reader::Operand Reader::known_call(const std::string& function, const std::vector<Operand>& given,
-                                   Span written) {
-  if (given.empty()) return {};
-  const std::string plain = function.starts_with("std::") ? function.substr(5) : function;
-  const std::string name = plain.substr(0, plain.find('<'));
-  const Operand& only = given.front();
-  if (given.size() == 1 &&
-      (name == "ARRAYSIZE" || name == "_countof" || name == "size" || name == "ssize")) {
-    const auto length = length_of(only);
-    if (!length) return {};
-    return {number_value(written,
-                         integer_number(static_cast<std::int64_t>(*length), Number::Type::uint64))};
-  }
-  if (given.size() == 1 && (name == "data" || name == "begin" || name == "addressof") &&
-      only.place) {
-    Value pointer{.kind = Kind::pointer, .written = written};
-    pointer.target = *only.place;
-    return {std::move(pointer)};
-  }
-  if (given.size() == 1 && (name == "move" || name == "as_const")) return only;
-  const bool has_two = given.size() == 2 && given[0].value.kind == Kind::number &&
-                       given[1].value.kind == Kind::number;
-  if (has_two && (name == "max" || name == "min")) {
-    const auto is_less = apply("<", given[0].value.number, given[1].value.number);
-    const bool first_is_less = is_less && is_less->as_double() != 0;
-    return {given[first_is_less == (name == "max") ? 1 : 0].value};
-  }
-  return {};
 }
 
 }  // namespace dmlop::cpp

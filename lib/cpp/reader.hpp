@@ -53,6 +53,19 @@ class Reader {
     bool is_unknown = false;
     std::vector<std::optional<std::size_t>> lengths = {};
   };
+  /// A member of a struct of the text.
+  struct DataMember {
+    std::string name;
+    Type type = {};
+    Extents extents = {};
+    std::optional<Value> standard = {};  // what it is where nothing else is said
+  };
+  /// What declarations say about a place: the type, of an array that of its elements.
+  struct Declared {
+    std::string type = {};
+    bool is_array = false;  // in C's sense
+    bool is_container = false;
+  };
   /// An expression's value, and its place if it has one.
   struct Operand {
     Value value;
@@ -181,6 +194,8 @@ class Reader {
   Condition head();
   void control();
   void branches();
+  std::optional<std::size_t> case_of(const Value& value, std::size_t open);
+  bool run_switch(const Value& value);
   void loop();
   Loop loop_at(std::size_t open) const;
   bool run_loop(const Loop& loop, std::string& doubt);
@@ -236,7 +251,24 @@ class Reader {
                std::optional<Place> refers);
   Value filled(Value value, std::optional<std::size_t> extent, const std::string& element);
   Value typed(Value value, const std::string& type);
+
+  // Structs.
   Value typed_struct(Value list, const std::string& type);
+  const std::vector<DataMember>* struct_of(const std::string& type) const;
+  bool is_struct(const std::string& type) const;
+  Value own_struct(const Value& list, const std::string& type,
+                   const std::vector<DataMember>& members);
+  Value given_member(const DataMember& member, const Value& given);
+  Value zero_member(const DataMember& member, Span written);
+  Value unset_struct(Span written, const std::string& type,
+                     const std::vector<DataMember>& members);
+  void structure(const std::string& name, std::size_t open);
+  bool c_structure();
+  bool data_members(std::size_t close, const std::string& name, std::vector<DataMember>& members);
+  bool data_member(Type type, std::vector<DataMember>& members);
+  Declared declared_at(const Place& place) const;
+
+  // Types.
   std::optional<std::size_t> extent_of(std::size_t begin, std::size_t end);
   std::string without_alias(const std::string& type) const;
 
@@ -256,19 +288,34 @@ class Reader {
   Operand parenthesized();
   Operand name();
   Operand cast_to(const Type& type, const Operand& operand, Span written);
-  Operand named_cast();
+  Operand named_cast(std::size_t first);
   Operand size_in_bytes();
   Operand member(Operand object, bool through_pointer);
   Operand method(const Operand& object, const std::string& name, std::size_t first);
+  static std::optional<std::size_t> index_of(const std::string& name,
+                                             const std::vector<Operand>& given,
+                                             std::optional<std::size_t> length);
   Operand subscript(const Operand& array);
   Operand call(const std::string& function, std::size_t first);
+  static bool is_standard(const std::string& function);
+  static bool is_operation(const std::string& name);
   Operand known_call(const std::string& function, const std::vector<Operand>& arguments,
                      Span written);
+  Operand accumulated(const std::vector<Operand>& arguments, Span written);
+  Value folded(const Value& sum, const Operand& element, const Operand* operation, Span written);
   std::vector<Operand> arguments(const std::string& function, bool is_followed = false);
   static bool zeroes(const std::string& function);
   bool zeroed_by(const std::string& function, const std::vector<Operand>& arguments, Span written);
   void warn_of_descriptions(std::size_t begin, std::size_t end, const std::string& function);
   Value combined(const std::string& symbol, const Value& left, const Value& right, Span written);
+  /// An element of an array, by its index, which may be the one behind the last.
+  struct Element {
+    Place array = {};
+    std::size_t index = 0;
+  };
+  std::optional<Element> element_at(const Value& pointer) const;
+  std::optional<std::vector<Place>> range_of(const Value& first, const Value& last) const;
+  std::optional<Value> moved(const Value& pointer, const Value& by, bool is_back, Span written);
   Operand operand_at(const Place& place, Span written);
   std::optional<std::size_t> length_of(const Operand& array) const;
   std::optional<std::size_t> bytes_of(const std::string& type) const;
@@ -281,7 +328,7 @@ class Reader {
   void escape(const Value& value, Span written);
   bool is_description(std::size_t variable) const;
   static bool changes_nothing(const std::string& function);
-  static bool copies(const Type& type);
+  bool copies(const Type& type) const;
   std::optional<std::size_t> find(const std::string& name) const;
 
   std::string_view text_;
@@ -305,6 +352,8 @@ class Reader {
   std::vector<Remark>& remarks_;
   std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> aliases_;
+  // By their names; nothing for one that is not understood, or of which there are several.
+  std::map<std::string, std::optional<std::vector<DataMember>>> structs_;
   std::vector<Scope> scopes_;
   std::size_t kept_scopes_ = 1;  // that no brace closes
   std::set<std::size_t> changed_;  // as given

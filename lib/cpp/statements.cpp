@@ -214,6 +214,9 @@ bool Reader::skips_by_keyword() {
     const bool has_body = at < limit_ && tokens_[at].is("{");
     if (word == "enum" && has_body) return enumeration(at), true;
     if (has_body && class_body(at)) return true;
+    const bool has_name = at == at_ + 2 || (at == at_ + 3 && tokens_[at - 1].is("final"));
+    if (has_body && word == "struct" && has_name && after(1).is_word())
+      structure(std::string(after(1).text), at);
     const bool declares_variable = at < limit_ && (!has_body || at > at_ + 2);
     if (declares_variable && word == "struct") return false;
     return skip_statement(), true;
@@ -253,11 +256,23 @@ void Reader::leave(bool ends) {
   if (ends) end_scope();
 }
 
+// typedef struct TAG { ... } NAME;
+bool Reader::c_structure() {
+  if (!now().is("typedef") || !after(1).is("struct")) return false;
+  const std::size_t open = after(2).is("{") ? at_ + 2 : at_ + 3;
+  const std::size_t name = open < limit_ && tokens_[open].is("{") ? matching(open) + 1 : limit_;
+  if (name + 1 >= limit_ || !tokens_[name].is_word() || !tokens_[name + 1].is(";")) return false;
+  structure(std::string(tokens_[name].text), open);
+  at_ = name + 2;
+  return true;
+}
+
 // using NAME = TYPE; or typedef TYPE NAME; or a using of names.
 void Reader::alias() {
   std::size_t end = at_;
   while (end < limit_ && !tokens_[end].is(";")) ++end;
   const bool is_using = now().is("using");
+  if (c_structure()) return;
   std::size_t at = is_using ? at_ + 3 : at_ + 1;
   const bool has_name = !is_using || (after(1).is_word() && after(2).is("="));
   if (has_name && at < end) {
@@ -353,20 +368,6 @@ void Reader::forget_named(std::size_t begin, std::size_t end, bool escapes) {
   }
 }
 
-std::string Reader::type_of(const Place& place) const {
-  std::string type = memory_.variables()[place.variable].type;
-  for (const auto& step : place.path) {
-    const auto* name = std::get_if<std::string>(&step);
-    if (name == nullptr) continue;  // the type of an array is that of its elements
-    const auto members = members_of(type);
-    if (!members) return "";
-    const auto found = std::ranges::find(*members, *name, &Member::name);
-    if (found == members->end()) return "";
-    type = found->type;
-  }
-  return type;
-}
-
 void Reader::assign(const Place& place, const std::string& symbol, Value value, Span written) {
   note_change(place.variable);
   if (memory_.variables()[place.variable].conditions < conditions_) {
@@ -379,12 +380,14 @@ void Reader::assign(const Place& place, const std::string& symbol, Value value, 
     value = combined(symbol.substr(0, symbol.size() - 1), old != nullptr ? *old : Value{}, value,
                      written);
   }
-  const Variable& variable = memory_.variables()[place.variable];
-  const bool is_whole_array = place.path.empty() && (variable.is_array || variable.is_container);
+  const Declared declared = declared_at(place);
+  const bool is_element =
+      !place.path.empty() && std::holds_alternative<std::size_t>(place.path.back());
+  const bool is_whole_array = !is_element && (declared.is_array || declared.is_container);
   if (place.variable < created_ && remarks_.size() < max_remarks)
     remarks_.push_back({written, "an operator is created before this; the last value counts"});
-  value = is_whole_array ? filled(std::move(value), std::nullopt, variable.type)
-                         : typed(std::move(value), type_of(place));
+  value = is_whole_array ? filled(std::move(value), std::nullopt, declared.type)
+                         : typed(std::move(value), declared.type);
   memory_.count(value);
   Value* target = memory_.make(place);
   if (target == nullptr) {
