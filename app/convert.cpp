@@ -40,6 +40,7 @@ struct ConvertOptions {
   std::string to_ops;
   std::vector<std::string> nodes;  // of a graph that become jobs; none: all
   std::string from_cpp;
+  std::vector<std::string> definitions;  // of -D
   bool quiet = false;
 };
 
@@ -208,7 +209,8 @@ int convert_cpp(const ConvertOptions& options) {
   Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
-  const auto made = description_of_cpp(file, text, diagnostics, options.request.checking.judge);
+  const auto made = description_of_cpp(file, text, diagnostics, options.request.checking.judge,
+                                       options.definitions);
   if (!made) return report(diagnostics, Format::text);
   CheckedCpp checked = check_made(*made, options);
   if (options.request.checking.warnings_as_errors && !checked.warnings.empty()) {
@@ -239,6 +241,8 @@ int convert_cpp(const ConvertOptions& options) {
 
 int convert(const ConvertOptions& options) {
   if (!options.from_cpp.empty()) return convert_cpp(options);
+  if (!options.definitions.empty())
+    refuse("-D is for --from-cpp; --set gives values to the fields of a description");
   if (options.description.names.empty())
     refuse("OP.json is required: name the description or the model, or --from-cpp FILE");
   const bool to_model = !options.to_model.empty();
@@ -323,6 +327,14 @@ Action add_convert(OptionList& command) {
                   "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
                   "debugger shows of one; it goes to standard output or to --to-op")
       .type_name("FILE");
+  command
+      .add_option(
+          "-D,--define", options->definitions,
+          "For --from-cpp: a constant of C++ for a name that the code gives no value, such as a "
+          "parameter or a name that #if asks for: batch=2; without =VALUE it is 1")
+      .type_name("NAME=VALUE")
+      .expected(1)
+      .take_all();
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file, for --to-model and --to-ops");
   add_named_file_option(command, "-o,--output", options->request.outputs,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cpp/definitions.hpp"
 #include "cpp/tokens.hpp"
 
 namespace dmlop::cpp {
@@ -14,7 +15,8 @@ using Truth = std::optional<bool>;  // nothing: the text does not say
 
 class BranchCutter {
  public:
-  explicit BranchCutter(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  BranchCutter(const std::vector<Token>& tokens, const Definitions& definitions)
+      : tokens_(tokens), definitions_(definitions) {}
 
   std::vector<Token> rest() {
     while (at_ < tokens_.size()) {
@@ -140,7 +142,9 @@ class BranchCutter {
     const Token& token = tokens_[at];
     if (token.is_word()) {
       const auto macro = macros_.find(std::string(token.text));
-      return macro == macros_.end() ? std::nullopt : macro->second.number;
+      if (macro != macros_.end()) return macro->second.number;
+      const Value* given = definitions_.use(token.text);
+      return given != nullptr ? given->number.count() : std::nullopt;
     }
     std::uint64_t number = 0;
     const char* end = token.text.data() + token.text.size();
@@ -151,7 +155,8 @@ class BranchCutter {
 
   Truth is_defined(const Token& name) const {
     const auto macro = macros_.find(std::string(name.text));
-    return macro == macros_.end() ? std::nullopt : macro->second.is_defined;
+    if (macro != macros_.end()) return macro->second.is_defined;
+    return definitions_.use(name.text) != nullptr ? Truth(true) : std::nullopt;
   }
 
   struct Macro {
@@ -160,6 +165,7 @@ class BranchCutter {
   };
 
   const std::vector<Token>& tokens_;
+  const Definitions& definitions_;
   std::size_t at_ = 0;
   std::vector<Token> kept_;
   std::vector<Condition> conditions_;
@@ -168,8 +174,9 @@ class BranchCutter {
 
 }  // namespace
 
-std::vector<Token> without_dead_branches(const std::vector<Token>& tokens) {
-  return BranchCutter(tokens).rest();
+std::vector<Token> without_dead_branches(const std::vector<Token>& tokens,
+                                         const Definitions& definitions) {
+  return BranchCutter(tokens, definitions).rest();
 }
 
 }  // namespace dmlop::cpp

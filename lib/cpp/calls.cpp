@@ -16,11 +16,26 @@ bool is_view(const std::string& type) {
 
 }  // namespace
 
+// _In_reads_(count) and [[maybe_unused]]
+void Reader::skip_annotations(std::size_t& at) const {
+  while (at < limit_) {
+    const std::string_view word = tokens_[at].text;
+    const bool is_annotation = tokens_[at].is_word() && word.size() > 2 && word[0] == '_' &&
+                               word[1] >= 'A' && word[1] <= 'Z' && word.ends_with('_');
+    const bool is_attribute = tokens_[at].is("[") && tokens_[at + 1].is("[");
+    if (!is_annotation && !is_attribute) return;
+    if (is_annotation) ++at;
+    if (at < limit_ && (tokens_[at].is("(") || is_attribute))
+      at = std::min(matching(at) + 1, limit_);
+  }
+}
+
 // One parameter, which ends at a comma or at the token `close`.
 Reader::Parameter Reader::parameter_at(std::size_t begin, std::size_t close) const {
   Parameter parameter;
   std::size_t at = begin;
   const auto is = [&](std::string_view symbol) { return at < close && tokens_[at].is(symbol); };
+  skip_annotations(at);
   const auto type = type_at(at);
   if (!type || at > close) {
     parameter.end = std::min(end_of_operand(begin), close);
@@ -51,8 +66,8 @@ std::vector<Reader::Parameter> Reader::parameters_of(const Function& function) c
     parameters.push_back(parameter_at(at, function.close));
     at = parameters.back().end + 1;
   }
-  const bool is_void = parameters.size() == 1 && parameters[0].type.name == "void" &&
-                       !parameters[0].type.is_pointer;
+  const bool is_void =
+      parameters.size() == 1 && parameters[0].type.name == "void" && !parameters[0].type.is_pointer;
   if (is_void) parameters.clear();
   return parameters;
 }
@@ -118,8 +133,8 @@ std::optional<std::size_t> Reader::called(const Value& functions, std::size_t ar
     why = "its parameters are not understood";
   if (frames_.size() >= max_nested_calls)
     why = "more than " + std::to_string(max_nested_calls) + " calls are nested";
-  if (is_spent()) why = "the calls and loops of this text take more than " +
-                        std::to_string(max_steps) + " steps";
+  if (is_spent())
+    why = "the calls and loops of this text take more than " + std::to_string(max_steps) + " steps";
   return why.empty() ? std::optional(fitting.front()) : std::nullopt;
 }
 
@@ -137,10 +152,10 @@ Reader::Operand Reader::call_function(const Operand& callee, std::size_t first) 
   forget_named(open, end, false);
   for (const Operand& argument : given) escape(argument.value, written);
   const auto any = static_cast<std::size_t>(callee.value.entries.front().value.number.integer);
-  return {unresolved(written,
-                     "it is the result of a call of " + functions_[any].name +
-                         ", which is not evaluated: " + why,
-                     "write its value")};
+  return {unresolved(
+      written,
+      "it is the result of a call of " + functions_[any].name + ", which is not evaluated: " + why,
+      "write its value")};
 }
 
 void Reader::bind_parameter(const Parameter& parameter, const Operand* given, Span written) {
@@ -159,7 +174,8 @@ void Reader::bind_parameter(const Parameter& parameter, const Operand* given, Sp
   const bool refers = type.is_reference && argument.place && !is_other_number;
   if (is_view(parameter.type.name)) {
     // Of a view that is assigned to it is not known what it shows.
-    for (std::size_t at = parameter.end; at + 1 < limit_ && at < matching(frames_.back().body); ++at) {
+    for (std::size_t at = parameter.end; at + 1 < limit_ && at < matching(frames_.back().body);
+         ++at) {
       if (tokens_[at].text == name.text && tokens_[at + 1].is("=")) throw NotUnderstood{};
     }
   }
@@ -182,7 +198,7 @@ Reader::Operand Reader::run_function(std::size_t index, const std::vector<Operan
   const std::size_t kept = kept_scopes_, variables = memory_.variables().size();
   auto names = std::exchange(names_, function.names);
   auto breakables = std::exchange(breakables_, {});
-  spend(names_.size() / 8 + 1);
+  spend(names_.size() / 8 + matching(function.body) - function.body);
   open_scope(false);
   kept_scopes_ = scopes_.size();
   frames_.push_back({.id = memory_.begin_call(call_now()),
@@ -224,7 +240,6 @@ Reader::Operand Reader::returned(const Function& function, const Frame& frame,
                        "write its value")};
   }
   if (function.result.is_reference) return frame.result;
-  if (function.result.name == "auto" || function.result.is_pointer) return {frame.result.value};
   Value value = declared_value(function.result, {}, frame.result.value, written);
   if (operator_of(value.type) != nullptr) {
     for (std::size_t i = variables; i < all.size(); ++i) all[i].is_superseded = true;
@@ -265,6 +280,7 @@ void Reader::leave_call() {
     escape(result.value, written);
     result = {unresolved(written, "whether this return runs is not known" + doubt(),
                          "write the value of the call")};
+    scopes_[frame.scopes].doubt = "whether an earlier return runs is not known" + doubt();
     ++conditions_;
     ++frame.doubts;
   } else {

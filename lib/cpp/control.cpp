@@ -85,8 +85,8 @@ void Reader::run_surely(std::size_t begin, std::size_t end) {
 }
 
 Reader::Condition Reader::condition(std::size_t begin, std::size_t end) {
+  spend(end > begin ? end - begin : 1);
   if (begin >= end) return {.truth = true};
-  spend(end - begin);
   Value value;
   try {
     value = evaluate(begin, end).value;
@@ -99,8 +99,11 @@ Reader::Condition Reader::condition(std::size_t begin, std::size_t end) {
   const Span written = span_of(begin, end);
   std::string text = printable(text_.substr(written.begin, written.end - written.begin));
   if (text.size() > shown) text = text.substr(0, text.find(' ', shown / 2)) + " ...";
-  return {.doubt = "whether \"" + text +
-                   "\" holds is not known: " + why_no_number(value, written).why};
+  const Value reason = why_no_number(value, written);
+  const std::string remedy =
+      reason.remedy.substr(std::min(reason.remedy.find("-D "), reason.remedy.size()));
+  return {.doubt = "whether \"" + text + "\" holds is not known: " + reason.why +
+                   (remedy.empty() ? "" : " (give it: " + remedy + ")")};
 }
 
 // The condition in parentheses here.
@@ -142,6 +145,7 @@ void Reader::control() {
 // end if there is none. Nothing if that is not known.
 std::optional<std::size_t> Reader::case_of(const Value& value, std::size_t open) {
   const std::size_t close = matching(open);
+  spend(close - open);
   std::size_t start = close;
   for (std::size_t at = open + 1; at < close; ++at) {
     const Token& token = tokens_[at];
@@ -167,7 +171,10 @@ bool Reader::run_switch(const Value& value) {
   at_ = open;
   if (!start) return false;
   const std::size_t conditions = conditions_ - doubts();
-  breakables_.push_back({.is_followed = true, .is_switch = true, .conditions = conditions_});
+  breakables_.push_back({.is_followed = true,
+                         .is_switch = true,
+                         .conditions = conditions_,
+                         .scopes = scopes_.size()});
   if (run(*start, matching(open)) && exit_ == Exit::none) end_scope();
   breakables_.pop_back();
   conditions_ = conditions + doubts();
@@ -222,6 +229,7 @@ void Reader::leave_loop(bool is_break) {
     return;
   }
   // Whether what follows runs is not known.
+  scopes_[left->scopes].doubt = "whether a break in the loop runs is not known" + doubt();
   left->may_have_ended |= is_break;
   ++conditions_;
 }
@@ -266,8 +274,9 @@ void Reader::loop() {
 
 // Runs the body once. Whether the loop goes on; a doubt says that it is not known.
 bool Reader::run_iteration(const Loop& loop, std::string& doubt) {
+  spend(1);
   const std::size_t conditions = conditions_ - doubts();
-  breakables_.push_back({.is_followed = true, .conditions = conditions_});
+  breakables_.push_back({.is_followed = true, .conditions = conditions_, .scopes = scopes_.size()});
   const bool has_ended = run(loop.body, loop.end);
   conditions_ = conditions + doubts();
   if (breakables_.back().may_have_ended) doubt = "whether a break in the loop runs is not known";
@@ -288,8 +297,8 @@ bool Reader::run_loop(const Loop& loop, std::string& doubt) {
   open_scope(false);
   if (loop.is_for) run_in_place(loop.open + 1, loop.first + 1);
   for (std::size_t count = 0;; ++count) {
-    const Condition holds = loop.is_for ? condition(loop.first + 1, loop.second)
-                                        : condition(loop.open + 1, loop.close);
+    const Condition holds =
+        loop.is_for ? condition(loop.first + 1, loop.second) : condition(loop.open + 1, loop.close);
     if (!holds.truth) doubt = holds.doubt;
     if (!holds.truth.value_or(false)) break;
     if (count == max_iterations)
@@ -321,7 +330,8 @@ bool Reader::run_range(const Loop& loop, std::string& doubt) {
   }
   const Span written = span_of(loop.colon + 1, loop.close);
   if (!length_of(range))
-    return doubt = "what the loop goes over is not known: " + why_no_number(range.value, written).why,
+    return doubt =
+               "what the loop goes over is not known: " + why_no_number(range.value, written).why,
            false;
   for (std::size_t i = 0; i < length_of(range).value_or(0); ++i) {
     if (i == max_iterations)
@@ -376,13 +386,13 @@ void Reader::read_range(const Loop& loop) {
   if (has_name)
     declare(tokens_[at], *type,
             unresolved(tokens_[at].span, "it changes in a loop", "write its value"), false, {});
-  // What the loop goes over changes through a reference; what that points to changes through a copy.
+  // What the loop goes over changes through a reference; what that points to changes through a
+  // copy.
   const bool only_reads = has_name && (!type->is_reference || type->points_to_constant);
   if (!only_reads) return forget_named(loop.colon + 1, loop.close, false);
   try {
     at_ = loop.colon + 1;
-    const Operand range =
-        now().is("{") ? Operand{list()} : evaluate(loop.colon + 1, loop.close);
+    const Operand range = now().is("{") ? Operand{list()} : evaluate(loop.colon + 1, loop.close);
     const Value* values = range.place ? memory_.find(*range.place) : &range.value;
     if (values != nullptr) escape(Value(*values), span_of(loop.colon + 1, loop.close));
   } catch (const NotUnderstood&) {

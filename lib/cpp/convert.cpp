@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cpp/debugger.hpp"
+#include "cpp/definitions.hpp"
 #include "cpp/describer.hpp"
 #include "cpp/layouts.hpp"
 #include "cpp/limits.hpp"
@@ -29,6 +30,15 @@ void type_undeclared(Memory& memory) {
     if (target.type.empty() && desc->value.target.path.empty() && is_operator)
       target.type = "DML_" + type->value.word.substr(13) + "_OPERATOR_DESC";
   }
+}
+
+Diagnostic unused(const std::string& file, const std::string& name) {
+  Diagnostic diagnostic{.file = file, .argument = "-D " + name};
+  diagnostic.message = "the text needs no value of " + name;
+  diagnostic.suggestion =
+      "leave it out, or give the name as the text writes it; a name that the "
+      "text gives a value keeps that";
+  return diagnostic;
 }
 
 // "/desc/FusedActivation/Desc/Alpha" as the describer calls it: "FusedActivation.Alpha".
@@ -75,7 +85,10 @@ void CppDescription::place_in_cpp(Diagnostics& findings) const {
 
 std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& given,
                                                  Diagnostics& diagnostics,
-                                                 std::optional<Judge> judge) {
+                                                 std::optional<Judge> judge,
+                                                 const std::vector<std::string>& defined) {
+  Definitions definitions;
+  for (const std::string& definition : defined) definitions.add(definition);
   if (given.starts_with("\xFF\xFE") || given.starts_with("\xFE\xFF") ||
       given.find('\0') != std::string::npos)
     throw Error(ErrorKind::invalid_input,
@@ -92,13 +105,13 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
     if (is_of_debugger(text)) {
       read_debugger(text, memory);
     } else {
-      Reader first(text, memory, remarks);
+      Reader first(text, memory, remarks, definitions);
       first.read();
       // What functions change that the text may call at any time is known at the end only.
       if (first.changed_elsewhere().empty()) return;
       memory = {};
       remarks.clear();
-      Reader(text, memory, remarks, first.changed_elsewhere()).read();
+      Reader(text, memory, remarks, definitions, first.changed_elsewhere()).read();
     }
   });
   type_undeclared(memory);
@@ -108,7 +121,9 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
   nlohmann::ordered_json json = describer.describe();
   for (const Remark& remark : remarks)
     description.remarks.push_back(describer.at(remark.written, remark.message));
+  for (const std::string& name : definitions.unused()) findings.push_back(unused(file, name));
   sort_by_position(findings);
+  if (!is_of_debugger(text)) describer.add_other_ways(findings);
   sort_by_position(description.remarks);
   diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
   if (!findings.empty()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/diagnostic.hpp"
 #include "spec/judge.hpp"
@@ -25,10 +26,12 @@ struct CppDescription {
 };
 
 /// The description that a text of C++ fills, or that a debugger shows; it names the judge that is
-/// given. Nothing, with all findings, if a part is not known. Errors: invalid_input for a text that
-/// is too large or nested too deeply.
+/// given. `defined` gives values to names whose value the text does not say: "batch=2". Nothing,
+/// with all findings, if a part is not known. Errors: invalid_input for a text that is too large or
+/// nested too deeply, usage for a definition that is none.
 std::optional<CppDescription> description_of_cpp(const std::string& file, const std::string& text,
                                                  Diagnostics& diagnostics,
-                                                 std::optional<Judge> judge = {});
+                                                 std::optional<Judge> judge = {},
+                                                 const std::vector<std::string>& defined = {});
 
 }  // namespace dmlop

@@ -8,9 +8,12 @@
 namespace dmlop::cpp {
 namespace {
 
-constexpr std::array<std::string_view, 12> qualifiers{
-    "const",  "constexpr",    "static", "inline",  "volatile",  "struct",
-    "extern", "thread_local", "enum",   "mutable", "constinit", "typename"};
+// Conventions of calls are among them: int __cdecl main().
+constexpr std::array<std::string_view, 21> qualifiers{
+    "const",    "constexpr",    "static",           "inline",      "volatile", "struct",
+    "extern",   "enum",         "mutable",          "constinit",   "typename", "thread_local",
+    "__cdecl",  "__stdcall",    "__forceinline",    "FORCEINLINE", "WINAPI",   "CALLBACK",
+    "APIENTRY", "__vectorcall", "STDMETHODCALLTYPE"};
 
 constexpr std::array<std::string_view, 8> builtin{"unsigned", "signed", "long",   "short",
                                                   "int",      "char",   "double", "float"};
@@ -134,8 +137,8 @@ bool Reader::declaration() {
   return true;
 }
 
-// A function that is defined here is known from here on. Its body is read here, too, with parameters
-// that are not known.
+// A function that is defined here is known from here on. Its body is read here, too, with
+// parameters that are not known.
 void Reader::function(const Type& type, std::size_t name, std::size_t open, std::size_t close) {
   std::size_t body = close;
   while (body < limit_ && !tokens_[body].is("{") && !tokens_[body].is(";")) ++body;
@@ -179,6 +182,15 @@ bool Reader::copies(const Type& type) const {
   return is_container(type.name) && (is_plain(type.element) || is_container(type.element));
 }
 
+// A list of what is between two pointers.
+std::optional<Value> Reader::copy_of_range(const Value& first, const Value& last, Span written) {
+  const auto places = range_of(first, last);
+  if (!places) return std::nullopt;
+  Value copy{.kind = Value::Kind::list, .written = written};
+  for (const Place& place : *places) copy.entries.push_back({"", operand_at(place, written).value});
+  return copy;
+}
+
 // The extents behind a declarator's name.
 Reader::Extents Reader::extents() {
   Extents extents;
@@ -212,10 +224,13 @@ void Reader::declarator(const Type& type) {
 // What a variable of this type holds that is made of a value.
 Value Reader::declared_value(const Type& type, const Extents& extents, Value value, Span written) {
   const bool is_array = extents.is_array;
+  const auto is_one = [](const Value& v) {
+    return v.kind == Value::Kind::pointer || v.kind == Value::Kind::function || !v.type.empty();
+  };
   const bool is_enclosed =
       value.kind == Value::Kind::list && value.entries.size() == 1 && !is_array &&
-      (type.is_pointer || value.entries[0].value.kind == Value::Kind::pointer) &&
-      (type.is_pointer || type.name == "auto");
+      value.type.empty() &&
+      (type.is_pointer || (type.name == "auto" && is_one(value.entries[0].value)));
   if (is_enclosed) value = Value(value.entries[0].value);
   std::vector<std::optional<std::size_t>> lengths = extents.lengths;
   bool has_unknown_length = extents.is_unknown;
@@ -225,6 +240,10 @@ Value Reader::declared_value(const Type& type, const Extents& extents, Value val
   }
   if (has_unknown_length)
     return unresolved(written, "the length of the array is not known", "write it as a number");
+  if (type.name == "std::vector" && value.entries.size() == 2 && !is_array) {
+    auto copy = copy_of_range(value.entries[0].value, value.entries[1].value, written);
+    if (copy) value = std::move(*copy);
+  }
   if (!is_array && !type.is_container())
     return type.is_pointer || type.is_reference ? value : typed(std::move(value), type.name);
   const bool braced_twice =
@@ -236,7 +255,7 @@ Value Reader::declared_value(const Type& type, const Extents& extents, Value val
   if (braced_twice) value = Value(value.entries[0].value);
   const bool is_fixed = is_array || type.name == "std::array";
   const auto length = is_fixed && !lengths.empty() ? lengths.front() : std::nullopt;
-  if (lengths.size() >= 2) return value;
+  if (lengths.size() >= 2) return filled_rows(std::move(value), lengths, type.name);
   return filled(std::move(value), length, is_array ? type.name : type.element);
 }
 
@@ -301,15 +320,12 @@ Value Reader::initial_value(const Type& type, std::optional<Place>& refers) {
 // std::vector<UINT> sizes(4, 1)
 Value Reader::constructed(const Type& type) {
   const std::size_t first = at_;
-  std::vector<Operand> given = arguments(type.is_container() ? "" : type.name);
+  std::vector<Operand> given = arguments(type.is_container() ? "" : type.name, copies(type));
   const Span written = span_of(first, at_);
   if (!type.is_container() && given.size() == 1) return given[0].value;
   if (given.size() == 1 && given[0].value.kind == Value::Kind::list) return given[0].value;
-  const auto range = given.size() == 2 ? range_of(given[0].value, given[1].value) : std::nullopt;
-  if (range && type.name == "std::vector") {
-    Value copy{.kind = Value::Kind::list, .written = written};
-    for (const Place& place : *range) copy.entries.push_back({"", operand_at(place, written).value});
-    return copy;
+  if (given.size() == 2 && type.name == "std::vector") {
+    if (auto copy = copy_of_range(given[0].value, given[1].value, written)) return *copy;
   }
   const bool is_filled = type.name == "std::vector" && !given.empty() && given.size() <= 2 &&
                          given[0].value.kind == Value::Kind::number;
@@ -327,6 +343,25 @@ Value Reader::constructed(const Type& type) {
   return value;
 }
 
+// What -D gives to a variable whose value the text does not say.
+Value Reader::given_value(const Token& name, const Type& type, const Value& given) {
+  Value value = moved_to(given, name.span);
+  if (type.is_pointer && value.kind == Value::Kind::list) {
+    const std::size_t array =
+        memory_.add({.type = type.name,
+                     .declared = name.span,
+                     .value = filled(std::move(value), std::nullopt, type.name),
+                     .is_array = true,
+                     .conditions = conditions_});
+    value = {.kind = Value::Kind::pointer, .written = name.span};
+    value.target = {array};
+    return value;
+  }
+  Type own = type;
+  own.is_reference = false;
+  return declared_value(own, {}, std::move(value), name.span);
+}
+
 void Reader::declare(const Token& name, const Type& type, Value value, bool is_array,
                      std::optional<Place> refers) {
   const std::string key(name.text);
@@ -341,6 +376,14 @@ void Reader::declare(const Token& name, const Type& type, Value value, bool is_a
   if (is_kept)
     value = unresolved(name.span, "it is static, and keeps its value from call to call",
                        "write its value");
+  if (value.kind == Value::Kind::unresolved) {
+    if (const Value* given = definitions_.use(key)) {
+      value = given_value(name, type, *given);
+      refers.reset();
+    } else if (value.remedy == "write its value") {
+      value.remedy += ", or give it: -D " + key + "=VALUE";
+    }
+  }
   if (repeated_ > 0) spend(size_of(value));
   const std::size_t variable = memory_.add({.name = key,
                                             .type = type.is_container() ? type.element : shown,
@@ -357,6 +400,30 @@ void Reader::declare(const Token& name, const Type& type, Value value, bool is_a
   scopes_.back().hidden.emplace_back(key, hidden);
   names_[key] = variable;
   taint_changed(variable);
+}
+
+// An array of arrays, each with the elements that it has, and zero behind those that are given.
+Value Reader::filled_rows(Value value, std::span<const std::optional<std::size_t>> lengths,
+                          const std::string& element) {
+  if (lengths.size() == 1) return filled(std::move(value), lengths[0], element);
+  const bool is_unset = value.kind == Value::Kind::unset;
+  const bool has_rows =
+      value.kind == Value::Kind::list && std::ranges::all_of(value.entries, [](const Entry& e) {
+        return e.value.kind == Value::Kind::list && e.value.type.empty();
+      });
+  if (!is_unset && !has_rows) return value;
+  const std::size_t rows = lengths[0].value_or(value.entries.size());
+  if (value.entries.size() > rows) return filled(std::move(value), lengths[0], "");
+  value.kind = Value::Kind::list;
+  while (value.entries.size() < rows) {
+    const auto kind = is_unset ? Value::Kind::unset : Value::Kind::list;
+    value.entries.push_back({"", {.kind = kind, .written = value.written}});
+  }
+  for (Entry& entry : value.entries) {
+    entry.value = filled_rows(std::move(entry.value), lengths.subspan(1), element);
+    memory_.count(entry.value);
+  }
+  return value;
 }
 
 // The elements of an array as its declaration makes them: of their type, and zero behind those

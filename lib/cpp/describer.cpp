@@ -64,8 +64,9 @@ Json Describer::flags(const Value& value, const std::string& name) {
 // A description may leave out what follows from the rest of it. C++ may not.
 void Describer::warn_of_absence(const Value& value, const std::string& what,
                                 const std::string& remedy) {
-  Diagnostic warning = at(value.written, what + ", which DirectML refuses; the description leaves "
-                                                "it out");
+  Diagnostic warning = at(value.written, what +
+                                             ", which DirectML refuses; the description leaves "
+                                             "it out");
   warning.suggestion = "in C++, " + remedy;
   remarks_.push_back(std::move(warning));
 }
@@ -343,8 +344,8 @@ Diagnostic Describer::no_operator() const {
       const std::string name(tokens[i].text);
       Diagnostic unknown = at(tokens[i].span, name + " is no operator's struct in DirectML.h");
       const std::string nearest = nearest_struct(name);
-      unknown.suggestion = nearest.empty() ? "`dmlop ops` lists the operators"
-                                           : "did you mean \"" + nearest + "\"?";
+      unknown.suggestion =
+          nearest.empty() ? "`dmlop ops` lists the operators" : "did you mean \"" + nearest + "\"?";
       return unknown;
     }
     if (tokens[i].text == "dml" && i + 1 < tokens.size() && tokens[i + 1].text == "::") {
@@ -363,46 +364,70 @@ Diagnostic Describer::no_operator() const {
   return diagnostic;
 }
 
-const Variable* Describer::root() {
+// The variables of operators that no other one uses.
+std::vector<std::size_t> Describer::roots() const {
   constexpr std::size_t candidates_max = 32;
   const auto& variables = memory_.variables();
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < variables.size() && candidates.size() < candidates_max; ++i) {
-    if (operator_of(variables[i].type) != nullptr && !variables[i].is_array &&
-        !variables[i].is_superseded)
+    const Variable& variable = variables[i];
+    if (operator_of(variable.type) != nullptr && !variable.is_array && !variable.is_superseded)
       candidates.push_back(i);
   }
   std::set<std::size_t> used;
   for (const std::size_t candidate : candidates) used.merge(used_by(candidate));
-  std::vector<std::size_t> roots;
-  for (const std::size_t candidate : candidates) {
-    if (!variables[candidate].refers && !used.contains(candidate)) roots.push_back(candidate);
-  }
-  if (roots.size() == 1) return &variables[roots[0]];
-  if (roots.empty()) {
-    for (const Token& token : tokens_of(text_)) {
-      if (!token.is_word() || operator_of(token.text) == nullptr) continue;
-      Diagnostic unread = at(
-          token.span, std::string(token.text) + " stands here, and the code around it is not read");
-      unread.suggestion = "paste the variable and the statements that fill it alone";
-      findings_.push_back(std::move(unread));
-      return nullptr;
-    }
-    findings_.push_back(no_operator());
-    return nullptr;
-  }
+  std::erase_if(candidates, [&](std::size_t i) { return variables[i].refers || used.contains(i); });
+  return candidates;
+}
+
+// Calls of one function may describe the same operator several times.
+void Describer::keep_different(std::vector<std::size_t>& roots) const {
+  std::set<std::pair<std::size_t, std::string>> known;
+  std::erase_if(roots, [&](std::size_t i) {
+    const Variable& variable = memory_.variables()[i];
+    Diagnostics findings, remarks;
+    Describer describer(file_, text_, memory_, findings, remarks);
+    const std::string json = describer.described(variable).dump();
+    return findings.empty() && !known.emplace(variable.declared.begin, json).second;
+  });
+}
+
+void Describer::refuse_several(const std::vector<std::size_t>& roots) {
+  const auto& variables = memory_.variables();
   std::vector<std::string> names;
   for (const std::size_t i : roots)
     names.push_back(variables[i].type + " " + printable(variables[i].name) + " in line " +
                     std::to_string(position_of(text_, variables[i].declared.begin).line));
-  Diagnostic diagnostic = at(variables[roots[1]].declared,
-                             "the text describes several operators: " + names_of_list(names));
+  const bool is_of_calls = std::ranges::all_of(roots, [&](std::size_t i) {
+    return variables[i].declared.begin == variables[roots[0]].declared.begin;
+  });
+  Diagnostic diagnostic =
+      at(variables[roots[1]].declared,
+         is_of_calls ? "calls make different operators of " + names.front()
+                     : "the text describes several operators: " + names_of_list(names));
   const bool is_conditional =
       std::ranges::any_of(roots, [&](std::size_t i) { return variables[i].conditions > 0; });
   if (is_conditional)
     diagnostic.message += "; an if, and an #if that the text does not decide, may go either way";
-  diagnostic.suggestion = "leave one of them, with the variables that it uses";
+  diagnostic.suggestion = is_of_calls ? "leave the call of one of them"
+                                      : "leave one of them, with the variables that it uses";
   findings_.push_back(std::move(diagnostic));
+}
+
+const Variable* Describer::root() {
+  std::vector<std::size_t> found = roots();
+  if (found.size() > 1) keep_different(found);
+  if (found.size() == 1) return &memory_.variables()[found[0]];
+  if (!found.empty()) return refuse_several(found), nullptr;
+  for (const Token& token : tokens_of(text_)) {
+    if (!token.is_word() || operator_of(token.text) == nullptr) continue;
+    Diagnostic unread = at(
+        token.span, std::string(token.text) + " stands here, and the code around it is not read");
+    unread.suggestion = "paste the variable and the statements that fill it alone";
+    findings_.push_back(std::move(unread));
+    return nullptr;
+  }
+  findings_.push_back(no_operator());
   return nullptr;
 }
 
@@ -422,19 +447,25 @@ void Describer::check_type_of(const Variable& root, const OperatorSpec& spec) {
   }
 }
 
-Json Describer::describe() {
-  const Variable* variable = root();
-  if (variable == nullptr) return {};
-  const OperatorSpec& spec = *operator_of(variable->type);
-  check_type_of(*variable, spec);
-  remember_place("", variable->declared);
+Json Describer::described(const Variable& variable) {
+  const OperatorSpec& spec = *operator_of(variable.type);
+  call_ = variable.call;
+  variable_ = variable.name;
+  operator_ = spec.name;
+  check_type_of(variable, spec);
+  remember_place("", variable.declared);
   Json json{{"type", "DML_OPERATOR_" + spec.name}};
-  if (variable->value.kind == Kind::list) {
-    json["desc"] = operator_fields(variable->value, spec, "");
+  if (variable.value.kind == Kind::list) {
+    json["desc"] = operator_fields(variable.value, spec, "");
   } else {
-    refuse(variable->value, variable->name);
+    refuse(variable.value, variable.name);
   }
   return json;
+}
+
+Json Describer::describe() {
+  const Variable* variable = root();
+  return variable == nullptr ? Json() : described(*variable);
 }
 
 }  // namespace dmlop::cpp

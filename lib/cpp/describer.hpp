@@ -34,6 +34,9 @@ class Describer {
 
   Diagnostic at(Span written, std::string message) const;
 
+  /// Says once, in the last finding about a value that the text leaves open, how to do without it.
+  void add_other_ways(Diagnostics& findings) const;
+
   /// Where the text gives what describe() described: "OutputTensor.Sizes[2]" and an offset, and ""
   /// for the whole.
   const std::map<std::string, std::size_t>& places() const { return places_; }
@@ -43,6 +46,10 @@ class Describer {
 
   // The variable to describe.
   const Variable* root();
+  std::vector<std::size_t> roots() const;
+  void keep_different(std::vector<std::size_t>& roots) const;
+  void refuse_several(const std::vector<std::size_t>& roots);
+  Json described(const Variable& variable);
   Diagnostic no_operator() const;
   std::set<std::size_t> used_by(std::size_t user) const;
   void check_type_of(const Variable& root, const OperatorSpec& spec);
@@ -91,6 +98,10 @@ class Describer {
   void remember_place(const std::string& name, Span written);
   void refuse(const Value& value, const std::string& name);
   void refuse(Span written, const std::string& name, const std::string& why, std::string remedy);
+  void refuse_open(const Value& value, const std::string& name, const std::string& why,
+                   std::string remedy);
+
+  void warn_of_end(const Value& pointer, const std::string& name);
 
   std::string file_;
   std::string_view text_;
@@ -98,6 +109,11 @@ class Describer {
   Diagnostics& findings_;
   Diagnostics& remarks_;
   std::map<std::string, std::size_t> places_;
+  std::string variable_ = {}, operator_ = {};  // that are described
+  std::set<std::string> open_ = {};            // messages about values that the text leaves open
+  std::vector<std::string> open_fields_ = {};  // of the operator
+  std::size_t call_ = 0;                       // in which the described variable lives
+  std::set<std::size_t> ended_ = {};           // variables that a warning is about
 };
 
 }  // namespace dmlop::cpp

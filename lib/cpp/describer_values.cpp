@@ -44,22 +44,46 @@ void Describer::refuse(Span written, const std::string& name, const std::string&
   findings_.push_back(std::move(diagnostic));
 }
 
+// The text leaves a value open.
+void Describer::refuse_open(const Value& value, const std::string& name, const std::string& why,
+                            std::string remedy) {
+  refuse(value.written, name, why, std::move(remedy));
+  open_.insert(findings_.back().message);
+  const std::string field = name.substr(0, name.find_first_of("[."));
+  if (std::ranges::find(open_fields_, field) == open_fields_.end()) open_fields_.push_back(field);
+}
+
+void Describer::add_other_ways(Diagnostics& findings) const {
+  constexpr std::size_t shown = 3;
+  const auto last = std::find_if(findings.rbegin(), findings.rend(),
+                                 [&](const Diagnostic& d) { return open_.contains(d.message); });
+  if (last == findings.rend()) return;
+  std::string settings;
+  for (std::size_t i = 0; i < std::min(open_fields_.size(), shown); ++i)
+    settings += " --set " + open_fields_[i] + "=VALUE";
+  if (open_fields_.size() > shown) settings += " ...";
+  last->note =
+      "a debugger knows what the text does not say: stop behind the statements that fill " +
+      printable(variable_) + ", and convert what it shows of it in the same way; " +
+      "dmlop check " + operator_ + settings + " needs no code";
+}
+
 // Says why a value cannot be used where a description needs one.
 void Describer::refuse(const Value& value, const std::string& name) {
   switch (value.kind) {
     case Kind::unresolved:
-      return refuse(value.written, name, value.why, value.remedy);
+      return refuse_open(value, name, value.why, value.remedy);
     case Kind::unset:
       // What a debugger leaves out of a row that would be too long.
-      if (text_.substr(value.written.begin, value.written.end - value.written.begin)
-              .find("...") != std::string_view::npos)
+      if (text_.substr(value.written.begin, value.written.end - value.written.begin).find("...") !=
+          std::string_view::npos)
         return refuse(value.written, name, "the text is cut short (...)",
                       "open it in the debugger, and copy the rows of its members, too");
       return refuse(value.written, name, "it is never given a value",
                     "write its value, or = {} behind the variable if it is 0");
     case Kind::word:
-      return refuse(value.written, name, printable(value.word) + " is not declared in this text",
-                    "write its value, or add its declaration");
+      return refuse_open(value, name, printable(value.word) + " is not declared in this text",
+                         remedy_of_undeclared(printable(value.word)));
     case Kind::address:
       return refuse(value.written, name, "the text does not show what is at this address",
                     "show it in the debugger, too, and paste all of it: in Visual Studio "
@@ -136,6 +160,21 @@ Json Describer::enumeration(const Value& value, const std::string& enum_name,
   return nullptr;
 }
 
+// A function's own variables are gone when it has returned.
+void Describer::warn_of_end(const Value& pointer, const std::string& name) {
+  const std::size_t target = pointer.target.variable;
+  const Variable& variable = memory_.variables()[target];
+  if (memory_.outlives(variable.call, call_) || !ended_.insert(target).second) return;
+  const std::string what = variable.name.empty() ? "a value" : printable(variable.name);
+  Diagnostic warning = at(pointer.written, name + " points to " + what +
+                                               ", which ends with the call that made it; DirectML "
+                                               "then reads memory that is no longer its own");
+  warning.suggestion =
+      "in C++, let it live as long as the description: declare it where the function is called, "
+      "and pass it by reference";
+  remarks_.push_back(std::move(warning));
+}
+
 // The place of the elements that a pointer points to, and how many are before the first.
 Describer::Elements Describer::elements_at(const Value& pointer) const {
   Place place = pointer.target;
@@ -181,6 +220,7 @@ Json Describer::array(const Value& pointer, const Value& count_value, const std:
     return json;
   }
   if (pointer.kind != Kind::pointer) return refuse(pointer, name), json;
+  warn_of_end(pointer, name);
   const Elements elements = elements_at(pointer);
   const Value* target = elements.target;
   if (target == nullptr) return refuse(Value{.written = pointer.written}, name), json;
@@ -211,6 +251,7 @@ Json Describer::array(const Value& pointer, const Value& count_value, const std:
 // The struct that a pointer points to; null, with a finding, where it is not known.
 const Value* Describer::struct_at(const Value& pointer, const std::string& name) {
   if (pointer.kind != Kind::pointer) return refuse(pointer, name), nullptr;
+  warn_of_end(pointer, name);
   const Value* value = memory_.shown_by(pointer);
   if (value == nullptr) return refuse(Value{.written = pointer.written}, name), nullptr;
   // An array of structs is a pointer to the first one.

@@ -132,8 +132,7 @@ Reader::Operand Reader::assignment() {
     } catch (const NotUnderstood&) {
       forget_named(begin, end);
       at_ = end;
-      value =
-          not_evaluated(begin, end);
+      value = not_evaluated(begin, end);
     }
   }
   if (target.place) {
@@ -364,7 +363,8 @@ Reader::Operand Reader::subscript(const Operand& array) {
   const Value index = evaluate(at_ + 1, close).value;
   at_ = std::min(close + 1, limit_);
   const Span written = span_of(first, at_);
-  const auto number = index.kind == Kind::number ? index.number.count() : std::nullopt;
+  std::optional<std::uint64_t> number;
+  if (index.kind == Kind::number) number = index.number.count();
   std::optional<Place> place = array.place;
   if (array.value.kind == Kind::pointer) place = array.value.target;
   if (place && !number) {
@@ -415,10 +415,12 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
   static constexpr std::array<std::string_view, 3> changes{"push_back", "emplace_back", "Append"};
   // std::size(x) changes nothing, but nobody knows what x.size(y) does.
   const bool is_size_or_data = method_name == "size" || method_name == "data";
-  const std::vector<Operand> given = arguments(is_size_or_data ? "" : method_name);
+  const auto length = length_of(object);
+  const bool appends = is_one_of(method_name, changes) && object.place && length &&
+                       memory_.variables()[object.place->variable].conditions == conditions_;
+  const std::vector<Operand> given = arguments(is_size_or_data ? "" : method_name, appends);
   if (method_name == "CreateOperator") created_ = memory_.variables().size();
   const Span written = span_of(first, at_);
-  const auto length = length_of(object);
   if ((method_name == "size" || method_name == "Size") && length)
     return {number_value(written,
                          integer_number(static_cast<std::int64_t>(*length), Number::Type::uint64))};
@@ -442,12 +444,15 @@ Reader::Operand Reader::method(const Operand& object, const std::string& method_
     place.path.emplace_back(*index);
     return operand_at(place, written);
   }
-  const bool appends = std::ranges::find(changes, method_name) != changes.end();
-  if (appends && object.place && length && given.size() == 1 &&
-      memory_.variables()[object.place->variable].conditions == conditions_) {
-    memory_.count(given[0].value);
-    memory_.make(*object.place)->entries.push_back({"", given[0].value});
+  if (appends && given.size() == 1) {
+    const Declared declared = declared_at(*object.place);
+    Value added = typed(given[0].value, declared.is_container ? declared.type : "");
+    memory_.count(added);
+    memory_.make(*object.place)->entries.push_back({"", std::move(added)});
     return {Value{.written = written}};
+  }
+  if (appends) {
+    for (const Operand& argument : given) escape(argument.value, written);
   }
   const bool is_known = object.value.kind != Kind::unset && object.value.kind != Kind::unresolved;
   if (changes_nothing(method_name)) {

@@ -11,8 +11,8 @@ inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t max_values = 500'000;
 
 inline constexpr std::size_t max_elements = 4096;  // of an array; more than any field has
-inline constexpr std::size_t max_members = 256;    // of a struct; no struct of DirectML.h has as many
-inline constexpr std::size_t max_structs = 256;    // that the text defines
+inline constexpr std::size_t max_members = 256;  // of a struct; no struct of DirectML.h has as many
+inline constexpr std::size_t max_structs = 256;  // that the text defines
 
 /// So many blocks, calls and parentheses may be nested.
 inline constexpr std::size_t max_statement_depth = 200;

@@ -173,8 +173,8 @@ Reader::Operand Reader::size_in_bytes() {
 Reader::Operand Reader::name() {
   const std::size_t first = at_;
   if (now().is("gsl") && after(1).is("::")) at_ += 2;
-  for (const char* cast : {"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast",
-                           "narrow_cast", "narrow"}) {
+  for (const char* cast :
+       {"static_cast", "const_cast", "reinterpret_cast", "dynamic_cast", "narrow_cast", "narrow"}) {
     if (now().is(cast) && after(1).is("<")) return named_cast(first);
   }
   at_ = first;
@@ -227,6 +227,7 @@ Reader::Operand Reader::name() {
     return {number_value(written, integer_number(0))};
   }
   if (is_call) return call(full, first);
+  if (const Value* given = definitions_.use(full)) return {moved_to(*given, written)};
   if ((now().is(".") || now().is("->")) && after(1).is_word() && !after(2).is("(")) {
     // A variable that is declared elsewhere, with members that are assigned here.
     const std::size_t variable = memory_.add({.name = full, .type = "", .declared = written});
@@ -238,7 +239,8 @@ Reader::Operand Reader::name() {
 }
 
 bool Reader::changes_nothing(const std::string& function) {
-  return is_one_of(function, harmless) || is_standard(function) || named_number(function) || size_of_type(function) > 0;
+  return is_one_of(function, harmless) || is_standard(function) || named_number(function) ||
+         size_of_type(function) > 0;
 }
 
 std::vector<Reader::Operand> Reader::arguments(const std::string& function, bool is_followed) {
@@ -323,12 +325,12 @@ Reader::Operand Reader::call(const std::string& function, std::size_t first) {
   Operand known = known_call(function, given, written);
   if (known.value.kind != Kind::unset || known.place) return known;
   const auto defined = find(function.substr(0, function.find('<')));
-  const bool is_template =
-      defined && memory_.variables()[*defined].value.kind == Kind::function;
-  return {unresolved(written,
-                     "it is the result of a call of " + function +
-                         (is_template ? ", which is a template" : ", which this text does not define above"),
-                     "write its value")};
+  const bool is_template = defined && memory_.variables()[*defined].value.kind == Kind::function;
+  return {unresolved(
+      written,
+      "it is the result of a call of " + function +
+          (is_template ? ", which is a template" : ", which this text does not define above"),
+      "write its value")};
 }
 
 }  // namespace dmlop::cpp

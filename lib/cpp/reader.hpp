@@ -7,9 +7,11 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cpp/definitions.hpp"
 #include "cpp/limits.hpp"
 #include "cpp/value.hpp"
 
@@ -22,13 +24,16 @@ struct Remark {
 
 class Reader {
  public:
+  /// `definitions` has values of names whose value the text does not say; they must live as long.
   /// `changed` has where the variables stand that another function changes.
   Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
-         std::set<std::size_t> changed = {});
+         const Definitions& definitions, std::set<std::size_t> changed = {});
 
   /// Reads the whole text. Errors: invalid_input for a text that is nested too deeply or describes
   /// too many values.
   void read();
+  /// Reads the whole text as one expression, or as a list in braces; nothing if it is neither.
+  std::optional<Value> read_expression();
   /// Where the variables are declared that a function changes in which no description is made: its
   /// place in the text does not say when it is called.
   const std::set<std::size_t>& changed_elsewhere() const { return changed_elsewhere_; }
@@ -60,6 +65,12 @@ class Reader {
     Extents extents = {};
     std::optional<Value> standard = {};  // what it is where nothing else is said
   };
+  /// A struct of the text. It has no members if it is not understood, or if there are several of
+  /// its name.
+  struct Struct {
+    std::size_t open = 0;  // its "{"
+    std::optional<std::vector<DataMember>> members = {};
+  };
   /// What declarations say about a place: the type, of an array that of its elements.
   struct Declared {
     std::string type = {};
@@ -81,8 +92,8 @@ class Reader {
     std::size_t variables = 0;              // so many there were when it was opened
     std::vector<std::size_t> changed = {};  // of these, by the function
     std::vector<std::pair<std::string, std::optional<std::size_t>>> hidden;  // to bring back
-    std::optional<std::string> prefix = {};  // with which its names are known outside: "n::"
-    std::string doubt = {};                  // why it is not known whether its statements run
+    std::optional<std::string> prefix = {};    // with which its names are known outside: "n::"
+    std::string doubt = {};                    // why it is not known whether its statements run
     std::optional<std::size_t> function = {};  // whose body it is
   };
   /// Whether a condition holds, or why that is not known.
@@ -100,9 +111,10 @@ class Reader {
   };
   /// What a break or a continue is about: a loop, or a switch.
   struct Breakable {
-    bool is_followed = false;    // it is run as C++ runs it
+    bool is_followed = false;  // it is run as C++ runs it
     bool is_switch = false;
     std::size_t conditions = 0;  // around its statements
+    std::size_t scopes = 0;      // around them
     bool may_have_ended = false;
   };
   /// What the statements that follow do not run for.
@@ -210,6 +222,7 @@ class Reader {
   bool is_spent() const { return steps_ > max_steps; }
 
   // Functions and lambdas.
+  void skip_annotations(std::size_t& at) const;
   Parameter parameter_at(std::size_t begin, std::size_t close) const;
   std::vector<Parameter> parameters_of(const Function& function) const;
   std::optional<std::size_t> keep(Function function);
@@ -230,8 +243,7 @@ class Reader {
   void capture(Function& function, std::size_t open);
   void capture_named(Function& function);
   void capture_copy(Function& function, const std::string& name);
-  void capture_copy(Function& function, const std::string& name, Value value,
-                    const Variable* from);
+  void capture_copy(Function& function, const std::string& name, Value value, const Variable* from);
   Operand lambda_value();
   bool lambda();
   std::optional<std::size_t> named_lambda(std::size_t captures);
@@ -249,7 +261,10 @@ class Reader {
   Value constructed(const Type& type);
   void declare(const Token& name, const Type& type, Value value, bool is_array,
                std::optional<Place> refers);
+  Value given_value(const Token& name, const Type& type, const Value& given);
   Value filled(Value value, std::optional<std::size_t> extent, const std::string& element);
+  Value filled_rows(Value value, std::span<const std::optional<std::size_t>> lengths,
+                    const std::string& element);
   Value typed(Value value, const std::string& type);
 
   // Structs.
@@ -260,8 +275,7 @@ class Reader {
                    const std::vector<DataMember>& members);
   Value given_member(const DataMember& member, const Value& given);
   Value zero_member(const DataMember& member, Span written);
-  Value unset_struct(Span written, const std::string& type,
-                     const std::vector<DataMember>& members);
+  Value unset_struct(Span written, const std::string& type, const std::vector<DataMember>& members);
   void structure(const std::string& name, std::size_t open);
   bool c_structure();
   bool data_members(std::size_t close, const std::string& name, std::vector<DataMember>& members);
@@ -315,6 +329,7 @@ class Reader {
   };
   std::optional<Element> element_at(const Value& pointer) const;
   std::optional<std::vector<Place>> range_of(const Value& first, const Value& last) const;
+  std::optional<Value> copy_of_range(const Value& first, const Value& last, Span written);
   std::optional<Value> moved(const Value& pointer, const Value& by, bool is_back, Span written);
   Operand operand_at(const Place& place, Span written);
   std::optional<std::size_t> length_of(const Operand& array) const;
@@ -332,6 +347,7 @@ class Reader {
   std::optional<std::size_t> find(const std::string& name) const;
 
   std::string_view text_;
+  const Definitions& definitions_;
   std::vector<Token> tokens_;
   std::vector<std::size_t> partners_;  // of brackets
   std::size_t at_ = 0;
@@ -352,10 +368,9 @@ class Reader {
   std::vector<Remark>& remarks_;
   std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> aliases_;
-  // By their names; nothing for one that is not understood, or of which there are several.
-  std::map<std::string, std::optional<std::vector<DataMember>>> structs_;
+  std::map<std::string, Struct> structs_;  // by their names
   std::vector<Scope> scopes_;
-  std::size_t kept_scopes_ = 1;  // that no brace closes
+  std::size_t kept_scopes_ = 1;    // that no brace closes
   std::set<std::size_t> changed_;  // as given
   std::set<std::size_t> changed_elsewhere_;
   std::vector<std::size_t> changed_by_description_;

@@ -13,14 +13,14 @@ using Kind = Value::Kind;
 
 // Their names without std:: and template arguments. They change none of their arguments.
 constexpr std::array<std::string_view, 17> of_containers{
-    "ARRAYSIZE", "_countof",  "size", "ssize", "data", "begin",     "cbegin",  "end",       "cend",
-    "move",      "as_const",  "max",  "min",   "addressof", "forward", "accumulate", "clamp"};
+    "ARRAYSIZE", "_countof", "size", "ssize", "data",      "begin",   "cbegin",     "end",  "cend",
+    "move",      "as_const", "max",  "min",   "addressof", "forward", "accumulate", "clamp"};
 
-constexpr std::array<std::string_view, 12> of_numbers{"sqrt", "sqrtf", "fabs",   "fabsf",
-                                                      "abs",  "floor", "floorf", "ceil",
+constexpr std::array<std::string_view, 12> of_numbers{"sqrt",  "sqrtf", "fabs",   "fabsf",
+                                                      "abs",   "floor", "floorf", "ceil",
                                                       "ceilf", "trunc", "truncf", "round"};
 
-std::string plain_name(const std::string& function) {
+std::string library_name(const std::string& function) {
   const std::string plain = function.starts_with("std::") ? function.substr(5) : function;
   return plain.substr(0, plain.find('<'));
 }
@@ -63,7 +63,7 @@ std::string_view type_name(Number::Type type) {
 }  // namespace
 
 bool Reader::is_standard(const std::string& function) {
-  const std::string name = plain_name(function);
+  const std::string name = library_name(function);
   return is_one_of(name, of_containers) || is_one_of(name, of_numbers);
 }
 
@@ -79,8 +79,7 @@ std::optional<Reader::Element> Reader::element_at(const Value& pointer) const {
   const Value* target = memory_.find(element.array);
   const bool is_array = target != nullptr && target->kind == Kind::list && target->type.empty();
   if (is_array) return element;
-  if (element.array.path.empty() ||
-      !std::holds_alternative<std::size_t>(element.array.path.back()))
+  if (element.array.path.empty() || !std::holds_alternative<std::size_t>(element.array.path.back()))
     return std::nullopt;
   element.index = std::get<std::size_t>(element.array.path.back());
   element.array.path.pop_back();
@@ -121,7 +120,7 @@ std::optional<Value> Reader::moved(const Value& pointer, const Value& by, bool i
 Reader::Operand Reader::known_call(const std::string& function, const std::vector<Operand>& given,
                                    Span written) {
   if (given.empty()) return {};
-  const std::string name = plain_name(function);
+  const std::string name = library_name(function);
   const Operand& only = given.front();
   const bool is_unary = given.size() == 1;
   const bool is_length =

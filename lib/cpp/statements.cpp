@@ -30,9 +30,10 @@ void Reader::refuse_depth() const {
 }
 
 Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
-               std::set<std::size_t> changed)
+               const Definitions& definitions, std::set<std::size_t> changed)
     : text_(text),
-      tokens_(without_dead_branches(tokens_of(text))),
+      definitions_(definitions),
+      tokens_(without_dead_branches(tokens_of(text), definitions)),
       memory_(memory),
       remarks_(remarks),
       changed_(std::move(changed)) {
@@ -61,6 +62,16 @@ void Reader::read() {
   if (functions_of_descriptions_ < 2) return;
   for (const std::size_t variable : changed_by_description_)
     changed_elsewhere_.insert(memory_.variables()[variable].declared.begin);
+}
+
+std::optional<Value> Reader::read_expression() {
+  scopes_.emplace_back();
+  try {
+    Value value = now().is("{") ? list() : evaluate(0, limit_).value;
+    if (at_ == limit_) return value;
+  } catch (const NotUnderstood&) {
+  }
+  return std::nullopt;
 }
 
 const Token& Reader::after(std::size_t count) const {
@@ -233,7 +244,8 @@ bool Reader::skips_by_keyword() {
     --templates_;
     return true;
   }
-  if (word == "break" || word == "continue") return skip_statement(), leave_loop(word == "break"), true;
+  if (word == "break" || word == "continue")
+    return skip_statement(), leave_loop(word == "break"), true;
   if (!is_one_of(word, ignored)) return false;
   if (word == "protected" || word == "case" || word == "default" || word == "public" ||
       word == "private") {
@@ -248,7 +260,12 @@ void Reader::leave(bool ends) {
   if (ends && is_in_call()) return leave_call();
   ++at_;
   try {
-    expression_statement();
+    if (!now().is(";")) {  // who gets a lambda may call it at any time
+      const Value value = assignment().value;
+      if (value.kind == Value::Kind::function) escape_functions(value);
+    }
+    while (take(",")) assignment();
+    if (now().kind != Token::Kind::end) expect(";");
   } catch (const NotUnderstood&) {
     if (ends) end_scope();
     throw;

@@ -50,7 +50,7 @@ Value Reader::typed_struct(Value list, const std::string& type) {
 // The members of a struct of the text; null if it is none, or not understood.
 const std::vector<Reader::DataMember>* Reader::struct_of(const std::string& type) const {
   const auto found = structs_.find(last_name(type));
-  return found == structs_.end() || !found->second ? nullptr : &*found->second;
+  return found == structs_.end() || !found->second.members ? nullptr : &*found->second.members;
 }
 
 bool Reader::is_struct(const std::string& type) const {
@@ -61,6 +61,8 @@ bool Reader::is_struct(const std::string& type) const {
 Value Reader::own_struct(const Value& list, const std::string& type,
                          const std::vector<DataMember>& members) {
   const Depth depth(*this);
+  const bool is_copy = list.entries.size() == 1 && list.entries.front().value.type == type;
+  if (is_copy) return list.entries.front().value;
   Value result{.kind = Value::Kind::list, .written = list.written, .type = type};
   const bool is_named = !list.entries.empty() && !list.entries.front().name.empty();
   if (list.entries.size() > members.size())
@@ -87,9 +89,9 @@ Value Reader::own_struct(const Value& list, const std::string& type,
 }
 
 Value Reader::given_member(const DataMember& member, const Value& given) {
-  const bool takes_braces = !member.type.is_pointer && (member.extents.is_array ||
-                                                        member.type.is_container() ||
-                                                        is_struct(member.type.name));
+  const bool takes_braces =
+      !member.type.is_pointer &&
+      (member.extents.is_array || member.type.is_container() || is_struct(member.type.name));
   if (takes_braces && given.kind == Value::Kind::number)
     return unresolved(given.written, member.name + " has no braces of its own here",
                       "write its values in braces");
@@ -143,20 +145,20 @@ void Reader::structure(const std::string& name, std::size_t open) {
     is_understood = false;
   }
   at_ = here;
-  const bool is_only = !structs_.contains(name) && conditions_ == 0;
-  if (is_understood && is_only && structs_.size() < max_structs) {
-    structs_[name] = std::move(members);
-  } else {
-    structs_[name].reset();
-  }
+  const auto other = structs_.find(name);
+  const bool is_only = other == structs_.end() || other->second.open == open;
+  if (other == structs_.end() && structs_.size() == max_structs) return;
+  Struct& own = structs_[name];
+  own = {.open = open};
+  if (is_understood && is_only && conditions_ == 0) own.members = std::move(members);
 }
 
 // Reads members up to the token `close`. False where something else than data and functions is
 // there, such as a constructor.
 bool Reader::data_members(std::size_t close, const std::string& name,
                           std::vector<DataMember>& members) {
-  constexpr std::array<std::string_view, 6> skipped{"using", "typedef", "enum",
-                                                    "struct", "static", "static_assert"};
+  constexpr std::array<std::string_view, 6> skipped{"using",  "typedef", "enum",
+                                                    "struct", "static",  "static_assert"};
   constexpr std::array<std::string_view, 7> refused{"private", "protected", "virtual", "template",
                                                     "friend",  "explicit",  "class"};
   while (at_ < close) {
@@ -217,7 +219,9 @@ Reader::Declared Reader::declared_at(const Place& place) const {
       const auto found = std::ranges::find(*own, *name, &DataMember::name);
       if (found == own->end()) return {};
       const Type& type = found->type;
-      declared = {type.is_container() ? type.element : type.is_pointer ? type.name + "*" : type.name,
+      declared = {type.is_container() ? type.element
+                  : type.is_pointer   ? type.name + "*"
+                                      : type.name,
                   found->extents.is_array, type.is_container()};
       continue;
     }

@@ -11,6 +11,8 @@
 
 namespace dmlop::cpp {
 
+class Definitions;
+
 /// Bytes [begin, end) of the text.
 struct Span {
   std::size_t begin = 0;
@@ -46,8 +48,10 @@ struct Token {
 std::vector<Token> tokens_of(std::string_view text);
 
 /// The tokens without the branches of #if, #ifdef and #ifndef that are not compiled, where the text
-/// itself says so: #if 0, or a name that it defines. Their lines of # go, too.
-std::vector<Token> without_dead_branches(const std::vector<Token>& tokens);
+/// itself says so, or the definitions do: #if 0, or a name that is defined. Their lines of # go,
+/// too.
+std::vector<Token> without_dead_branches(const std::vector<Token>& tokens,
+                                         const Definitions& definitions);
 
 /// Line and column, both from 1; the column counts Unicode characters.
 struct LineColumn {

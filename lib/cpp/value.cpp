@@ -43,12 +43,16 @@ Value word_value(Span written, std::string word) {
   return value;
 }
 
+std::string remedy_of_undeclared(const std::string& name) {
+  return "write its value, add its declaration, or give it: -D " + name + "=VALUE";
+}
+
 Value why_no_number(const Value& operand, Span written) {
   using Kind = Value::Kind;
   if (operand.kind == Kind::unresolved) return operand;
   if (operand.kind == Kind::word)
     return unresolved(operand.written, operand.word + " is not declared in this text",
-                      "write its value, or add its declaration");
+                      remedy_of_undeclared(operand.word));
   if (operand.kind == Kind::unset)
     return unresolved(written, "a part of it is never given a value", "write its value");
   return unresolved(written, "this expression is not evaluated", "write its value");

@@ -25,12 +25,12 @@ struct Value {
     unset,       // never given a value
     unresolved,  // the text does not say it; `why` does
     number,
-    word,     // a name that the text does not declare: an enumeration's constant, perhaps
-    null,     // nullptr
-    list,     // an array, or a struct with named members
-    pointer,  // to `target`
+    word,      // a name that the text does not declare: an enumeration's constant, perhaps
+    null,      // nullptr
+    list,      // an array, or a struct with named members
+    pointer,   // to `target`
     function,  // of the text, or several of one name: `entries` has their numbers
-    address,  // a number that a debugger shows for a pointer, of which it shows nothing else
+    address,   // a number that a debugger shows for a pointer, of which it shows nothing else
   };
   Kind kind = Kind::unset;
   Span written = {};  // where the text gives it
@@ -56,6 +56,8 @@ Value unresolved(Span written, std::string why, std::string remedy);
 Value number_value(Span written, const Number& number);
 Value word_value(Span written, std::string word);
 
+/// What to do about a name that a text does not declare.
+std::string remedy_of_undeclared(const std::string& name);
 /// What an expression with this operand, which is no number, is worth: the operand's own reason.
 Value why_no_number(const Value& operand, Span written);
 /// What C++ takes a condition of this value for; nothing where that is not known.

@@ -20,17 +20,21 @@ TEST_CASE("from C++: what the text does not say is refused, with its place and a
   const Refused rows[] = {
       {"", "n",
        "2:62: error: Axis is not known from \"n\": n is not declared in this text\n"
-       "  help: write its value, or add its declaration"},
+       "  note: a debugger knows what the text does not say: stop behind the statements that fill "
+       "desc, and convert what it shows of it in the same way; dmlop check ONE_HOT --set "
+       "Axis=VALUE needs no code\n"
+       "  help: write its value, add its declaration, or give it: -D n=VALUE"},
       {"", "1 + axis()",
-       "66: error: Axis is not known from \"axis()\": it is the result of a call"},
+       "66: error: Axis is not known from \"axis()\": it is the result of a call of axis, which "
+       "this "
+       "text does not define above"},
       {"", "1 / 0", "C++ defines no value for it"},
       {"#define N 1 + 2\n", "N * 2", "what a macro without parentheses means"},
       {"", "2147483647 + 1", "C++ defines no value for it"},
       {"", "1 << 32", "C++ defines no value for it"},
       {"", "99999999999999999999", "it is no number of C++ that fits 64 bits"},
       {"", "\"2\"", "it is a text"},
-      {"", "new UINT", "this expression is not evaluated"},
-      {"", "[] { return 1; }()", "this expression is not evaluated"},
+      {"", "new UINT", "this expression is not evaluated; \"new\" in it is not understood"},
       {"UINT n;", "n", "it is never given a value"},
       {"UINT a[2];", "a[0]", "it is never given a value"},
       {"UINT a[2] = {1, 2};", "a[2]", "it is never given a value"},
@@ -50,14 +54,16 @@ TEST_CASE("from C++: what the text does not say is refused, with its place and a
        "it is declared more than once"},
       {"enum class E { a = 4 };", "a", "a is not declared in this text"},
       {"namespace a { const UINT n = 4; }", "n", "n is not declared in this text"},
-      {"UINT n = 1; for (UINT& m : {n}) m = 2;", "n", "this may change it"},
+      {"UINT n = 1; for (UINT& m : Get(&n)) m = 2;", "n", "this may change it"},
       {"UINT n = 1; change(n);", "n", "this may change it, and is not evaluated"},
       {"UINT n = 1; x.change(&n);", "n", "this may change it, and is not evaluated"},
-      {"UINT n = 1; auto f = [&] { n = 2; };", "n", "this may change it"},
       {"UINT a[] = {1}; std::iota(a, a + 1, 3);", "a[0]", "this may change it"},
       {"std::vector<UINT> a{1}; a.resize(4);", "a[0]", "this may change it"},
       {"UINT a[] = {1, 2}; a[i] = 3;", "a[0]", "the index of this element is not known"},
-      {"void f(UINT n) {", "n", "it is a parameter of this function"},
+      {"void f(UINT n) {", "n",
+       "it is a parameter of this function\n"
+       "  note: a debugger knows"},
+      {"void f(UINT n) {", "n", "  help: write its value, or give it: -D n=VALUE"},
       {"UINT n = 1; goto x; n ? ? 2;", "n", "this may change it"},
       {"", "1, 2", "it has 5 values, and DML_ONE_HOT_OPERATOR_DESC has 4 members"},
   };
@@ -94,7 +100,10 @@ TEST_CASE("from C++: a variable that something else may change is refused") {
       "std::vector<UINT*> p{&n}; Get(p);",
       "std::span<UINT> s{&n, 1}; s[0] = 2;",
       "std::vector<std::reference_wrapper<UINT>> s{n}; s[0].get() = 2;",
-      "auto f = [&] { n = 2; }; n = 1; f();",
+      "auto f = [&] { n = 2; }; n = 1; Run(f);",
+      "auto f = [&] { n = 2; }; std::thread t(f);",
+      "auto f = [&] { n = 2; }; auto g = [&] { f(); }; Run(g);",
+      "Run([&n] { n = 2; });",
       "config.Get(\"value\", n);",
       "config->Get(4, &n);",
       "config.size(n);",
@@ -131,7 +140,8 @@ TEST_CASE("from C++: what another function changes is refused") {
   for (const std::string other :
        {"void Other() { n = 2; }\n", "void Other() { Get(&n); }\n",
         "int Type::Other() { return n++; }\n", "Type::Type() : m(1) { n = 2; }\n",
-        "TEST(Other, Case) { n = 2; }\n"}) {
+        "TEST(Other, Case) { n = 2; }\n", "auto Other() { return [] { n = 2; }; }\n",
+        "auto Other() { return [] { Get(&n); }; }\n"}) {
     CAPTURE(other);
     for (const std::string& text : {other + make_desc, make_desc + other}) {
       const Made made = make("UINT n = 1;\n" + text);
