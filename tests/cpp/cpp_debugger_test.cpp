@@ -174,7 +174,8 @@ TEST_CASE("from a debugger: Visual Studio cuts long values, and other rows show 
   CHECK(contains(make(begin + rows.substr(rows.find("\t\tDim")) + end).findings,
                  "PaddingValue is not known"));
   const std::string missing = make(begin + rows.substr(rows.find("\t\tDim")) + end).findings;
-  CHECK(contains(missing, ": the text is cut short (...)\n  help: open it in the debugger, and copy"));
+  CHECK(contains(missing,
+                 ": the text is cut short (...)\n  help: open it in the debugger, and copy"));
   CHECK_FALSE(contains(missing, "it is never given a value"));
 }
 

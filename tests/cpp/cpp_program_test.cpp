@@ -45,6 +45,39 @@ TEST_CASE("from C++: every beginning of a text, and texts that repeat or nest wi
       }
     }
   }
+  // Calls and loops end in time, however many they would make.
+  std::string calls = "UINT f0(UINT n) { return n + 1; }\n";
+  std::string loops, structs = "struct S0 { UINT a[64]; };\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string now = std::to_string(i), last = std::to_string(i - 1);
+    calls += "UINT f" + now + "(UINT n) { return f" + last + "(n) + f" + last + "(n); }\n";
+    loops += "for (UINT i" + now + " = 0; i" + now + " < 1000; ++i" + now + ") ";
+    structs += "struct S" + now + " { S" + last + " a, b; };\n";
+  }
+  const std::string endless[] = {
+      calls + "UINT n = f39(1);",
+      loops + "n += i1;",
+      structs + "S39 s = {};",
+      "struct S { S a, b; }; S s = {};",
+      "UINT f(UINT n) { return f(n) + f(n); } UINT n = f(1);",
+      "auto f = [](auto g) { return g(g); }; UINT n = f(f);",
+      repeated("auto f = [&] { return f; };", 30'000),
+      repeated("UINT f(UINT n) { return n; }\nUINT n = f(f(f(1)));", 30'000),
+      repeated("for (UINT i = 0; i < 1000; ++i) v.push_back(v);", 30'000),
+      "std::vector<UINT> v = {1}; for (UINT s : v) v.push_back(s);",
+      repeated("if (1) ", 1'000) + ";",
+      repeated("for (;;) ", 1'000) + ";",
+      repeated("for (UINT i : {1, 2, 3, 4}) ", 3'000) + ";",
+      repeated("switch (1) { case 1: ", 3'000),
+  };
+  for (const std::string& text : endless) {
+    CAPTURE(text.substr(0, 80));
+    try {
+      make(text + "\nDML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, n};");
+    } catch (const dmlop::Error& error) {
+      CHECK(contains(error.what(), "leave only the code of one description"));
+    }
+  }
   std::string doubling = "UINT a0[4] = {1};\nstd::vector<UINT> v0 = {1, 2, 3, 4};\n";
   for (int i = 1; i < 60; ++i) {
     const std::string last = std::to_string(i - 1);
@@ -113,6 +146,38 @@ TEST_CASE(
   }
   CHECK(run({"convert"}).code == 2);
   CHECK(run({"convert", "--from-cpp", "op.json", "--to-op", "op.json"}).code != 0);
+}
+
+TEST_CASE("convert --from-cpp: -D gives a parameter its value, and belongs to C++ alone") {
+  const std::string code =
+      "void Make(UINT axis) {\nDML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, "
+      "axis};\n}\n";
+  const auto run = [&](const std::vector<std::string>& defined) {
+    std::vector<std::string> arguments{"convert", "--from-cpp", "-"};
+    arguments.insert(arguments.end(), defined.begin(), defined.end());
+    return dmlop_program(arguments, {.input = code});
+  };
+  const auto open = run({});
+  CHECK(open.code == 3);
+  CHECK(contains(open.error,
+                 "standard input:1:16: error: Axis is not known from \"axis\": it is a "
+                 "parameter of this function\n"));
+  CHECK(contains(open.error, "  help: write its value, or give it: -D axis=VALUE\n"));
+  for (const std::vector<std::string>& defined :
+       {std::vector<std::string>{"-D", "axis=3"}, {"-Daxis=1+2"}, {"--define", "axis=3"}}) {
+    const auto given = run(defined);
+    CHECK(contains(given.output, "\"Axis\": 3"));
+    CHECK_FALSE(contains(given.error, "is not known from"));
+  }
+  const auto unused = run({"-D", "axis=3", "-D", "n=4"});
+  CHECK(unused.code == 3);
+  CHECK(contains(unused.error, "standard input: -D n: error: the text needs no value of n"));
+  CHECK(run({"-D", "axis=other"}).code == 2);
+  CHECK(run({"-D", "axis=1", "-D", "axis=2"}).code == 2);
+  const auto other =
+      dmlop_program({"convert", samples + "padding/op.json", "--to-model", "m.json", "-D", "n=1"});
+  CHECK(other.code == 2);
+  CHECK(contains(other.error, "-D is for --from-cpp"));
 }
 
 TEST_CASE("convert --from-cpp: of a count and its arrays, the one that is wrong is named") {

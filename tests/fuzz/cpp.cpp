@@ -36,6 +36,12 @@ std::vector<std::string> cpp_seeds() {
       "  std::vector<U> v(3, 1u); v.push_back(a[1][0] << 2); auto* p = &v[1];\n"
       "  DML_TENSOR_DESC t[] = {{DML_TENSOR_TYPE_BUFFER, nullptr}};\n"
       "  DML_JOIN_OPERATOR_DESC d = {_countof(t), t, &t[0], (U)std::max(1.5f, 2.f) ? *p : ~0};\n}",
+      "struct T { std::array<UINT, 2> s; UINT n = 2; };\nUINT Size(const T& t) {\n"
+      "  return std::accumulate(t.s.begin(), t.s.end(), 1u, std::multiplies<UINT>());\n}\n"
+      "int main() {\n  UINT a[4]; T t{{1, 2}};\n  auto f = [&, n = t.n](UINT i) { return i < n ? "
+      "Size(t) : n; };\n  for (UINT i = 0; i < 4; ++i) { if (i == 2) continue; a[i] = f(i); }\n"
+      "  switch (a[0]) { case 1: a[1] = 1; break; default: a[2] = std::sqrt(4.0f); }\n"
+      "  DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, a[3]};\n}",
       "DML_FILL_VALUE_CONSTANT_OPERATOR_DESC d{.OutputTensor = nullptr, .ValueDataType = "
       "DML_TENSOR_DATA_TYPE_INT16, .Value = {{0xFE, 0xFF}}};",
       "-\td\t{InputTensor=0x000000d2f0eff5a8 {Type=DML_TENSOR_TYPE_BUFFER (1) "
