@@ -48,6 +48,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
   if (options.batch.execution.strict_indices) command += " --strict-indices";
   if (!options.against.empty()) command += " --against " + shell_quoted(options.against);
   if (options.batch.checking.warnings_as_errors) command += " --warnings-as-errors";
+  if (options.batch.ignores_xfail) command += " --run-xfail";
   command += options.tolerance.text();
   if (!options.batch.output_folder.empty())
     command += " --out " + shell_quoted(options.batch.output_folder);

@@ -92,9 +92,11 @@ void check_merge(const BatchCommandOptions& options) {
                 "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
                 "jobs to run");
   if (!options.update_golden.empty() || options.tolerance.given() || options.list ||
-      options.batch.checking.warnings_as_errors || !options.against.empty())
+      options.batch.checking.warnings_as_errors || !options.against.empty() ||
+      options.batch.ignores_xfail)
     throw Error(ErrorKind::usage,
-                "--merge runs nothing; --update-golden, --against, --list, --warnings-as-errors "
+                "--merge runs nothing; --update-golden, --against, --list, --warnings-as-errors, "
+                "--run-xfail "
                 "and tolerances need JOBS");
 }
 
@@ -102,10 +104,10 @@ void check_merge(const BatchCommandOptions& options) {
 void check_list(const BatchCommandOptions& options) {
   if (!options.results.empty() || !options.junit.empty() || !options.html.empty() ||
       options.github || options.resume || !options.update_golden.empty() ||
-      !options.against.empty())
+      !options.against.empty() || options.batch.ignores_xfail)
     throw Error(ErrorKind::usage,
-                "--list runs nothing; --results, --junit, --html, --github, --resume, --against "
-                "and --update-golden need a run");
+                "--list runs nothing; --results, --junit, --html, --github, --resume, --against, "
+                "--update-golden and --run-xfail need a run");
 }
 
 // What would fail after all jobs were run is said before the first.
@@ -130,6 +132,10 @@ void check_options(const BatchCommandOptions& options) {
     throw Error(ErrorKind::usage, "standard input (-) is a batch of its own; name no other JOBS");
   if (!options.merge.empty()) check_merge(options);
   if (options.list) check_list(options);
+  if (options.batch.ignores_xfail && !options.update_golden.empty())
+    throw Error(ErrorKind::usage,
+                "--run-xfail only looks at jobs with xfail, whose golden files are right and are "
+                "not updated; leave out --update-golden, or remove xfail from the jobs");
   if (options.writes_records_to_output() && options.format == Format::json)
     throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
   require_folder_of("--junit", options.junit);
@@ -247,6 +253,8 @@ void BatchCommandOptions::add_to(OptionList& command) {
       .add_option("--against", against,
                   "Another device, which has to compute the same; golden files are not read")
       .type_name("SPEC");
+  command.add_flag("--run-xfail", batch.ignores_xfail,
+                   "Run jobs with xfail as if they had none: they end as PASSED or FAILED");
   add_stopping(command, *this);
   add_reports(command, *this);
   add_checking_options(command, batch.checking);

@@ -30,6 +30,7 @@ struct BatchOptions {
   std::optional<Tolerance> tolerance;     // wins over the jobs'
   UpdateGolden update_golden = UpdateGolden::no;
   Backend* against = nullptr;      // computes the same instead of golden files; null: golden files
+  bool ignores_xfail = false;      // jobs run as if they had none
   std::uint64_t max_failures = 0;  // the batch stops after so many; 0: never
   std::string output_folder;       // outputs go to FOLDER/ID/TENSOR.npy; "": as jobs say
   std::vector<std::string> reports;  // files that the caller writes, and no job may; "": none

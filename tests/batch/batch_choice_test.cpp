@@ -109,6 +109,30 @@ TEST_CASE("xfail passes where the job is FAILED, and fails where it ends in any 
   CHECK(folder.batch({"jobs.jsonl", "--filter", "good"}).code == 1);
 }
 
+TEST_CASE("--run-xfail runs jobs as if they had no xfail") {
+  const std::string xfail = R"("xfail": "known")";
+  const BatchFolder folder({named_job("wrong", "other.npy", xfail),
+                            named_job("good", "golden.npy", xfail),
+                            named_job("late", "other.npy", R"("skip": "later", )" + xfail)});
+  const auto outcome = folder.run({"jobs.jsonl", "--run-xfail"});
+  CHECK(outcome.statuses() == "good PASSED, late SKIPPED, wrong FAILED");
+  CHECK(outcome.code() == 1);
+  CHECK(outcome.record("wrong").at("message") == "OutputTensor: 1 of 6 elements differs (16.7%)");
+  CHECK(contains(outcome.record("wrong").at("repeat").get<std::string>(), " --run-xfail "));
+  // What passed so is no expected failure of a later run.
+  CHECK(contains(folder.run({"jobs.jsonl", "--filter", "good", "--resume"}).program.output,
+                 ": 1 XPASS\n"));
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--list"}, {"--update-golden"}}) {
+    std::vector<std::string> arguments{"jobs.jsonl", "--run-xfail"};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    const auto refused = folder.batch(arguments);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.error, "--run-xfail"));
+  }
+  CHECK(folder.batch({"--merge", "records.jsonl", "--run-xfail"}).code == 2);
+}
+
 TEST_CASE("--resume notices an xfail that came, and proves nothing by one") {
   ChoiceFolder folder;
   const std::vector<std::string> resume{"jobs", "--resume", "--filter", "good"};
