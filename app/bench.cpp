@@ -1,171 +1,241 @@
-// dmlop bench: how fast an operator runs, against the same device's copy rate in the same run.
-#include "job/bench.hpp"
-
+// dmlop bench: how fast operators, models and graphs run, and whether they have become slower.
+#include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/output.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
-#include "bench_graph.hpp"
+#include "batch/manifest.hpp"
+#include "bench_program.hpp"
 #include "bench_text.hpp"
-#include "command.hpp"
-#include "description_options.hpp"
-#include "device_options.hpp"
 #include "exit_codes.hpp"
-#include "graph/models.hpp"
-#include "model/runtime.hpp"
-#include "model_commands.hpp"
-#include "ops/operator.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct BenchCommandOptions {
-  DescriptionOptions description;
-  JobRequest request;
-  BenchOptions bench;
-  DeviceOptions device;
-  ModelOptions model;
-  OnnxOptions onnx;
-  Format format = Format::text;
+/// A program as the command line names it, or one of a folder of jobs.
+struct NamedBench {
+  std::string path;
+  std::string title;  // of one among several; else ""
+  std::optional<BenchProgram> program = {};
+
+  bool is_onnx() const { return is_onnx_program({.path = path}); }
+  std::string prefix() const { return title.empty() ? "" : title + ": "; }
 };
 
-Json to_json(const Measured& measured) {
-  return measured.value ? Json(*measured.value) : Json(nullptr);
+void append(Diagnostics& to, const Diagnostics& more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
-Json to_json(const BenchResult& result) {
-  Json json{{"device", result.device},
-            {"inputBytes", result.input_bytes},
-            {"outputBytes", result.output_bytes},
-            {"runs", result.seconds.size()},
-            {"clock", result.clock},
-            {"medianSeconds", result.median()},
-            {"minSeconds", result.seconds.front()},
-            {"p95Seconds", result.percentile95()},
-            {"bytesPerSecond", result.bytes_per_second()}};
-  const auto& copy = result.copy_bytes_per_second;
-  json["copyBytesPerSecond"] = to_json(copy);
-  json["shareOfCopyRate"] =
-      copy.value ? Json(result.bytes_per_second() / *copy.value) : Json(nullptr);
-  json["setUpSeconds"] = to_json(result.set_up_seconds);
-  json["uploadSeconds"] = to_json(result.upload_seconds);
-  json["downloadSeconds"] = to_json(result.download_seconds);
-  Json reasons = Json::object();
-  const auto explain = [&](const char* name, const Measured& measured) {
-    if (!measured.value) reasons[name] = measured.reason;
-  };
-  explain("copyBytesPerSecond", copy);
-  explain("setUpSeconds", result.set_up_seconds);
-  explain("uploadSeconds", result.upload_seconds);
-  explain("downloadSeconds", result.download_seconds);
-  json["notMeasured"] = reasons;
-  return json;
+// Whether a folder has no program itself, so that it has jobs below it.
+bool is_folder_of_jobs(const std::string& name) {
+  std::error_code ignored;
+  return find_spec(name) == nullptr && std::filesystem::is_directory(to_path(name), ignored) &&
+         description_in(name).empty() && partitions_in(name).empty() && !is_onnx_folder(name);
 }
 
-void print_measured(const char* name, const Measured& measured) {
-  if (measured.value) {
-    print({row_title(name), time_text(*measured.value), "\n"});
-  } else {
-    print({row_title(name), "not measured: ", measured.reason, "\n"});
-  }
-}
-
-void print_text(const BenchResult& result) {
-  const Measured& copy = result.copy_bytes_per_second;
-  print({row_title("device"), result.device, "\n"});
-  const TimeUnit unit = unit_of(result.median());
-  const auto time = [&](double seconds) { return rounded(seconds * unit.per_second); };
-  print({row_title("time"), time(result.median()), " ", unit.name, " median, ",
-         time(result.seconds.front()), " min, ", time(result.percentile95()), " p95 of ",
-         result.seconds.size(), " runs (", result.clock, " clock)\n"});
-  print({row_title("rate"), rounded(result.bytes_per_second() * 1e-9), " GB/s (",
-         result.input_bytes, " bytes in, ", result.output_bytes, " bytes out)\n"});
-  if (copy.value) {
-    print({row_title("share"), with_decimals(100 * result.bytes_per_second() / *copy.value, 1),
-           " percent of the device's copy rate, ", rounded(*copy.value * 1e-9), " GB/s\n"});
-  } else {
-    print({row_title("share"), "not measured: ", copy.reason, "\n"});
-  }
-  print_measured("set-up", result.set_up_seconds);
-  print_measured("upload", result.upload_seconds);
-  print_measured("download", result.download_seconds);
-}
-
-// Each dispatch in turn, on what the buffers hold when it comes.
-int bench_model(const OpenedFile& file, const BenchCommandOptions& options) {
-  Diagnostics diagnostics, notes;
-  const ModelRequest request = options.model.request(options.request.checking);
-  const auto model =
-      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
-  if (options.format == Format::text) print_notes(notes);
-  if (!model) return report(diagnostics, options.format);
-  Backend cpu;
-  Runtime runtime(*model, cpu, options.bench.execution);
-  Json dispatches = Json::array();
-  for (const ModelCommand& command : model->commands) {
-    const auto* dispatch = std::get_if<DispatchCommand>(&command);
-    if (dispatch == nullptr) continue;
-    const Runtime::Step step = runtime.step(*dispatch);
-    const auto& dispatchable = model->dispatchables[dispatch->dispatchable];
-    const BenchResult result = bench(*dispatchable.description->spec, step.plan, step.inputs(),
-                                     options.device.request(), options.bench);
-    const std::string& name = dispatchable.name;
-    if (options.format == Format::json) {
-      dispatches.push_back({{"dispatchable", name}});
-      dispatches.back().update(to_json(result));
-    } else {
-      print({row_title("dispatch"), name, "\n"});
-      print_text(result);
+// The jobs are called as a batch calls them.
+void add_jobs(const std::string& folder, std::vector<NamedBench>& benches, Diagnostics& diagnostics,
+              Diagnostics& notes) {
+  const auto manifest = open_manifest({{folder}}, diagnostics);
+  while (auto job = manifest ? manifest->next() : std::nullopt) {
+    append(diagnostics, job->findings);
+    if (!job->skip_reason.empty()) {
+      notes.push_back({.file = job->place, .message = "it is skipped: " + job->skip_reason});
+    } else if (job->findings.empty()) {
+      benches.push_back({job->place, job->id});
     }
-    runtime.dispatch(*dispatch);
   }
-  if (options.format == Format::json)
-    print_json({{"dispatches", dispatches}, {"warnings", notes_json(notes)}});
-  return exit_done;
 }
+
+std::vector<NamedBench> named_benches(const BenchCommandOptions& options, Diagnostics& diagnostics,
+                                      Diagnostics& notes) {
+  const std::vector<std::string>& names = options.description.names;
+  std::vector<NamedBench> benches;
+  for (const std::string& name : names) {
+    if (is_folder_of_jobs(name)) {
+      add_jobs(name, benches, diagnostics, notes);
+    } else {
+      benches.push_back({name, names.size() > 1 ? name : ""});
+    }
+  }
+  if (benches.empty() && diagnostics.empty())
+    throw Error(ErrorKind::usage, "nothing is to be measured: every job of the folder is skipped");
+  if (benches.size() > 1 && !options.request.inputs.empty())
+    throw Error(ErrorKind::usage,
+                "-i is for one description; of several, inputs are the files beside them");
+  return benches;
+}
+
+std::optional<BenchProgram> program_of(const NamedBench& bench, const BenchCommandOptions& options,
+                                       Diagnostics& diagnostics) {
+  const auto program = options.description.open(
+      bench.path, bench.is_onnx() ? options.onnx : OnnxOptions{}, options.request.inputs,
+      {.checking = options.request.checking}, diagnostics);
+  if (!program) return std::nullopt;
+  if (program->kind == OpenedProgram::Kind::description)
+    return operator_bench(*program->file, options, diagnostics);
+  if (program->kind == OpenedProgram::Kind::model)
+    return model_bench(*program->file, options, diagnostics);
+  if (!program->graph) return std::nullopt;
+  return graph_bench(*program->graph, program->is_onnx, options, diagnostics);
+}
+
+// What can be said about the baseline before anything is measured.
+BaselineComparison open_baseline(const BenchCommandOptions& options, Diagnostics& diagnostics,
+                                 Diagnostics& notes) {
+  BaselineComparison comparison(options.baseline.read(diagnostics),
+                                options.baseline.max_slowdown());
+  if (!comparison.has_baseline()) return comparison;
+  const Backend backend(options.device.request());
+  comparison.check(bench_conditions(backend.spec(), backend.kind(), options.bench.execution),
+                   diagnostics, notes);
+  return comparison;
+}
+
+// Checks all programs, before one is measured.
+void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& options,
+               const BaselineComparison& comparison, Diagnostics& diagnostics, Diagnostics& notes) {
+  std::vector<std::string> cases;
+  for (NamedBench& bench : benches) {
+    Diagnostics found;
+    try {
+      bench.program = program_of(bench, options, found);
+    } catch (const Error& error) {
+      if (bench.title.empty()) throw;
+      found.push_back({.kind = error.kind(), .message = error.what()});
+    }
+    append(diagnostics, found);
+    if (!bench.program) continue;
+    append(notes, bench.program->notes);
+    for (const std::string& name : bench.program->cases) cases.push_back(bench.prefix() + name);
+  }
+  if (diagnostics.empty()) comparison.check(cases, diagnostics);
+}
+
+/// Programs that were checked, and what they take.
+class Bench {
+ public:
+  Bench(const std::vector<NamedBench>& programs, const BenchCommandOptions& options)
+      : programs_(programs), options_(options) {}
+
+  void measure_all() {
+    const bool is_text = options_.format == Format::text;
+    for (const NamedBench& named : programs_) {
+      if (is_text && !named.title.empty()) print({row_title("program"), named.title, "\n"});
+      reports_.push_back(named.program->measure(options_.bench));
+      const BenchReport& report = reports_.back();
+      for (const MeasuredCase& one : report.cases) {
+        if (is_text && report.has_dispatches) print({row_title("dispatch"), one.timed.name, "\n"});
+        if (is_text) one.print();
+      }
+    }
+    list_cases();
+  }
+
+  // All programs with a suspect have their turn, before one is measured once more.
+  void measure_again(const std::vector<std::size_t>& suspects) {
+    constexpr double seconds_min = 0.2;
+    BenchOptions longer = options_.bench;
+    longer.min_seconds = std::max(longer.min_seconds, seconds_min);
+    std::set<std::size_t> programs;
+    for (const std::size_t suspect : suspects) programs.insert(program_of_case_[suspect]);
+    for (const std::size_t i : programs) {
+      BenchReport again = programs_[i].program->measure(longer);
+      for (std::size_t j = 0; j < again.cases.size(); ++j) {
+        MeasuredCase& fastest = reports_[i].cases[j];
+        if (again.cases[j].timed.seconds.median < fastest.timed.seconds.median)
+          fastest = std::move(again.cases[j]);
+      }
+    }
+    list_cases();
+  }
+
+  const std::vector<TimedCase>& cases() const { return cases_; }
+  std::vector<TimedCase> nodes() const {
+    std::vector<TimedCase> nodes;
+    for (std::size_t i = 0; i < reports_.size(); ++i) {
+      for (const MeasuredCase& one : reports_[i].cases) {
+        for (const TimedCase& node : one.nodes)
+          nodes.push_back({programs_[i].prefix() + node.name, node.seconds});
+      }
+    }
+    return nodes;
+  }
+
+  // One program has all members beside each other; several are a list.
+  Json json() const {
+    Json json{{"measuredOn", to_json(reports_.front().conditions)}};
+    for (std::size_t i = 0; i < reports_.size(); ++i) {
+      if (programs_[i].title.empty()) {
+        json.update(json_of(reports_[i]));
+      } else {
+        json["programs"].push_back({{"program", programs_[i].title}});
+        json["programs"].back().update(json_of(reports_[i]));
+      }
+    }
+    return json;
+  }
+
+ private:
+  static Json json_of(const BenchReport& report) {
+    Json list = Json::array();
+    for (const MeasuredCase& one : report.cases) {
+      list.push_back({{report.has_dispatches ? "dispatchable" : "name", one.timed.name}});
+      list.back().update(one.json);
+    }
+    return report.has_dispatches ? Json{{"dispatches", list}} : list.front();
+  }
+
+  void list_cases() {
+    cases_.clear();
+    program_of_case_.clear();
+    for (std::size_t i = 0; i < reports_.size(); ++i) {
+      for (const MeasuredCase& one : reports_[i].cases) {
+        cases_.push_back({programs_[i].prefix() + one.timed.name, one.timed.seconds});
+        program_of_case_.push_back(i);
+      }
+    }
+  }
+
+  const std::vector<NamedBench>& programs_;
+  const BenchCommandOptions& options_;
+  std::vector<BenchReport> reports_;  // of each program
+  std::vector<TimedCase> cases_;      // of all programs
+  std::vector<std::size_t> program_of_case_;
+};
 
 int run_bench(const BenchCommandOptions& options) {
-  Diagnostics diagnostics;
-  const auto program =
-      options.description.open(options.description.name(), options.onnx, options.request.inputs,
-                               {.checking = options.request.checking}, diagnostics);
-  if (!program) return report(diagnostics, options.format);
-  if (program->kind == OpenedProgram::Kind::graph) {
-    const std::vector<NamedFile> none;  // those of an ONNX model are constants of the graph
-    const GraphBench graph_bench{.inputs = program->is_onnx ? none : options.request.inputs,
-                                 .checking = options.request.checking,
-                                 .bench = options.bench,
-                                 .device = options.device,
-                                 .format = options.format};
-    return program->graph ? bench_graph(*program->graph, graph_bench)
-                          : report(diagnostics, options.format);
-  }
-  const OpenedFile& file = *program->file;
-  if (program->kind == OpenedProgram::Kind::model) return bench_model(file, options);
-  JobRequest request = options.request;
-  complete_request(request, file, {}, diagnostics);
-  const auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
-  if (!job) return report(diagnostics, options.format);
-  if (options.format == Format::text) print_notes(job->warnings);
-  const BenchResult result = bench(*job, options.device.request(), options.bench);
-  if (options.format == Format::json) {
-    Json json = to_json(result);
-    json["warnings"] = notes_json(job->warnings);
-    print_json(json);
-  } else {
-    print_text(result);
-  }
-  return exit_done;
+  Diagnostics diagnostics, notes;
+  const BaselineComparison comparison = open_baseline(options, diagnostics, notes);
+  std::vector<NamedBench> programs = named_benches(options, diagnostics, notes);
+  check_all(programs, options, comparison, diagnostics, notes);
+  if (!diagnostics.empty()) return report(diagnostics, options.format);
+  const bool is_text = options.format == Format::text;
+  if (is_text) print_notes(notes);
+  Bench bench(programs, options);
+  bench.measure_all();
+  comparison.measure_suspects(bench.cases(), [&](const std::vector<std::size_t>& suspects) {
+    bench.measure_again(suspects);
+  });
+  if (is_text) return comparison.show(bench.cases(), bench.nodes());
+  Json json = bench.json();
+  const int exit_code = comparison.add_to(json, bench.cases(), bench.nodes());
+  json["warnings"] = notes_json(notes);
+  print_json(json);
+  return exit_code;
 }
 
 }  // namespace
 
 Action add_bench(OptionList& command) {
   const auto options = std::make_shared<BenchCommandOptions>();
-  options->description.add_to(command);
+  options->description.add_to(command, true);
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file (default: random data)")
       .only_for({InputForm::description, InputForm::graph, InputForm::onnx_model},
@@ -178,6 +248,7 @@ Action add_bench(OptionList& command) {
                   "Measure for at least SECONDS (default: 1)")
       .number_between(0, 3600)
       .type_name("SECONDS");
+  options->baseline.add_to(command);
   add_checking_options(command, options->request.checking);
   add_format_option(command, options->format);
   return [options] { return run_bench(*options); };

@@ -1,17 +1,16 @@
-#include "bench_graph.hpp"
+// dmlop bench of a graph: the whole of it, its operators and its nodes.
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
 
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "bench_program.hpp"
 #include "bench_text.hpp"
-#include "exit_codes.hpp"
 #include "graph/lower.hpp"
 #include "model/runtime.hpp"
-#include "model_commands.hpp"
 #include "stopwatch.hpp"
 
 namespace dmlop::app {
@@ -19,37 +18,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double median(std::vector<double> seconds) {
+constexpr const char* graph_name = "graph";  // of the whole in a baseline
+
+Quartiles quartiles_of_unsorted(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  return quartiles_of(seconds);
 }
 
-/// How long nodes take: one of them, or all of an operator.
+/// How long a node takes, or how long all nodes of an operator do.
 struct NodeTimes {
   std::string name;
   std::size_t nodes = 1;
-  double median = 0;
+  Quartiles seconds = {};  // of an operator, only the median: the sum of those of its nodes
 };
 
 std::vector<NodeTimes> slowest_first(std::vector<NodeTimes> times) {
-  std::stable_sort(times.begin(), times.end(),
-                   [](const NodeTimes& a, const NodeTimes& b) { return a.median > b.median; });
+  std::stable_sort(times.begin(), times.end(), [](const NodeTimes& a, const NodeTimes& b) {
+    return a.seconds.median > b.seconds.median;
+  });
   return times;
 }
 
-/// Runs a graph, whose edges stay where they are, and keeps the times of its nodes.
-class GraphTimer {
+/// How long the nodes of a graph took in each of its runs.
+class GraphTimes {
  public:
-  GraphTimer(const Model& model, Backend& backend, const BenchOptions& options)
-      : model_(model), options_(options), runtime_(model, backend, options.execution) {
-    run();  // makes what the device needs, and is not counted
-    Stopwatch clock;
-    for (double seconds = 0; runs_.size() < options.min_runs || seconds < options.min_seconds;
-         seconds += clock.lap()) {
-      check_for_stop();
-      runs_.push_back(run());
-    }
-  }
+  GraphTimes(const Model& model, std::vector<std::vector<double>> runs, std::string devices)
+      : model_(&model), runs_(std::move(runs)), devices_(std::move(devices)) {}
 
   std::vector<double> totals() const {
     std::vector<double> totals;
@@ -62,16 +56,15 @@ class GraphTimer {
     return totals;
   }
 
-  const Dispatchable& node(std::size_t i) const {
-    return model_.dispatchables[std::get<DispatchCommand>(model_.commands[i]).dispatchable];
-  }
+  /// Of the whole graph.
+  Quartiles quartiles() const { return quartiles_of(totals()); }
 
   std::vector<NodeTimes> nodes() const {
     std::vector<NodeTimes> nodes;
-    for (std::size_t i = 0; i < model_.commands.size(); ++i) {
+    for (std::size_t i = 0; i < model_->commands.size(); ++i) {
       std::vector<double> seconds;
       for (const std::vector<double>& run : runs_) seconds.push_back(run[i]);
-      nodes.push_back({node(i).name, 1, median(std::move(seconds))});
+      nodes.push_back({node(i).name, 1, quartiles_of_unsorted(std::move(seconds))});
     }
     return nodes;
   }
@@ -83,52 +76,70 @@ class GraphTimer {
       const std::string& name = node(i).description->spec->name;
       NodeTimes& times = operators.try_emplace(name, NodeTimes{name, 0}).first->second;
       ++times.nodes;
-      times.median += all[i].median;
+      times.seconds.median += all[i].seconds.median;
     }
     std::vector<NodeTimes> list;
     for (auto& [name, times] : operators) list.push_back(std::move(times));
     return slowest_first(std::move(list));
   }
 
-  std::string devices() const { return join(runtime_.devices()); }
+  const std::string& devices() const { return devices_; }
 
  private:
-  std::vector<double> run() {
-    std::vector<double> seconds;
-    Stopwatch clock;
-    for (const ModelCommand& command : model_.commands) {
-      runtime_.dispatch(std::get<DispatchCommand>(command));
-      seconds.push_back(clock.lap());
-    }
-    return seconds;
+  const Dispatchable& node(std::size_t i) const {
+    return model_->dispatchables[std::get<DispatchCommand>(model_->commands[i]).dispatchable];
   }
 
-  const Model& model_;
-  const BenchOptions& options_;
-  Runtime runtime_;
+  const Model* model_;
   std::vector<std::vector<double>> runs_;  // seconds of each node
+  std::string devices_;
 };
+
+std::vector<double> run_nodes(const Model& model, Runtime& runtime) {
+  std::vector<double> seconds;
+  Stopwatch clock;
+  for (const ModelCommand& command : model.commands) {
+    runtime.dispatch(std::get<DispatchCommand>(command));
+    seconds.push_back(clock.lap());
+  }
+  return seconds;
+}
+
+/// Runs a graph again and again, whose edges stay where they are.
+GraphTimes time_graph(const Model& model, Backend& backend, const BenchOptions& options) {
+  Runtime runtime(model, backend, options.execution);
+  run_nodes(model, runtime);  // makes what the device needs, and is not counted
+  std::vector<std::vector<double>> runs;
+  Stopwatch clock;
+  for (double seconds = 0; runs.size() < options.min_runs || seconds < options.min_seconds;
+       seconds += clock.lap()) {
+    check_for_stop();
+    runs.push_back(run_nodes(model, runtime));
+  }
+  return {model, std::move(runs), join(runtime.devices())};
+}
 
 void print_rows(const std::string& title, const std::vector<NodeTimes>& rows, double total) {
   constexpr std::size_t shown = 10;
   print({title, "\n"});
   for (std::size_t i = 0; i < std::min(rows.size(), shown); ++i) {
     const NodeTimes& row = rows[i];
-    print({"  ", padded(time_text(row.median), 10), " ",
-           padded(with_decimals(100 * row.median / total, 1) + " percent", 14), " ", row.name,
-           row.nodes > 1 ? " (" + std::to_string(row.nodes) + " nodes)" : std::string(), "\n"});
+    print({"  ", padded(time_text(row.seconds.median), 10), " ",
+           padded(with_decimals(100 * row.seconds.median / total, 1) + " percent", 14), " ",
+           row.name, row.nodes > 1 ? " (" + std::to_string(row.nodes) + " nodes)" : std::string(),
+           "\n"});
   }
   if (rows.size() > shown) print({"  and ", rows.size() - shown, " more\n"});
 }
 
-void print_graph_times(const GraphTimer& timer) {
-  const std::vector<double> totals = timer.totals();
+void print_graph_times(const GraphTimes& times) {
+  const std::vector<double> totals = times.totals();
   const double total = totals[totals.size() / 2];
-  print({row_title("device"), timer.devices(), "\n"});
+  print({row_title("device"), times.devices(), "\n"});
   print({row_title("time"), time_text(total), " median, ", time_text(totals.front()), " min of ",
          counted(totals.size(), "run"), " (wall clock)\n"});
-  print_rows("operators", timer.operators(), total);
-  print_rows("nodes, the slowest first", slowest_first(timer.nodes()), total);
+  print_rows("operators", times.operators(), total);
+  print_rows("nodes, the slowest first", slowest_first(times.nodes()), total);
 }
 
 Json rows_json(const std::vector<NodeTimes>& rows, bool has_nodes) {
@@ -136,43 +147,69 @@ Json rows_json(const std::vector<NodeTimes>& rows, bool has_nodes) {
   for (const NodeTimes& row : rows) {
     list.push_back({{has_nodes ? "operator" : "name", row.name}});
     if (has_nodes) list.back()["nodes"] = row.nodes;
-    list.back()["medianSeconds"] = row.median;
+    list.back()["medianSeconds"] = row.seconds.median;
+    if (!has_nodes) list.back()["quartileSeconds"] = {row.seconds.lower, row.seconds.upper};
   }
   return list;
 }
 
-void print_graph_times_json(const GraphTimer& timer, const Diagnostics& notes) {
-  const std::vector<double> totals = timer.totals();
-  print_json({{"device", timer.devices()},
-              {"runs", totals.size()},
-              {"clock", "wall"},
-              {"medianSeconds", totals[totals.size() / 2]},
-              {"minSeconds", totals.front()},
-              {"operators", rows_json(timer.operators(), true)},
-              {"nodes", rows_json(timer.nodes(), false)},
-              {"warnings", notes_json(notes)}});
+std::vector<TimedCase> timed_nodes(const GraphTimes& times) {
+  std::vector<TimedCase> nodes;
+  for (const NodeTimes& node : times.nodes()) nodes.push_back({node.name, node.seconds});
+  return nodes;
+}
+
+Json graph_times_json(const GraphTimes& times) {
+  const std::vector<double> totals = times.totals();
+  const Quartiles quartiles = times.quartiles();
+  return {{"device", times.devices()},
+          {"runs", totals.size()},
+          {"clock", "wall"},
+          {"medianSeconds", quartiles.median},
+          {"quartileSeconds", {quartiles.lower, quartiles.upper}},
+          {"minSeconds", totals.front()},
+          {"operators", rows_json(times.operators(), true)},
+          {"nodes", rows_json(times.nodes(), false)}};
+}
+
+BenchReport bench_graph(const std::shared_ptr<const Model>& model, const gpu::DeviceRequest& device,
+                        const BenchOptions& options) {
+  stop_jobs_gently();
+  Backend backend(device);
+  if (!backend.notice().empty()) print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  GraphTimes times = time_graph(*model, backend, options);
+  MeasuredCase measured{.timed = {graph_name, times.quartiles()},
+                        .nodes = timed_nodes(times),
+                        .json = graph_times_json(times)};
+  measured.print = [model, times = std::move(times)] { print_graph_times(times); };
+  return {.conditions = bench_conditions(backend.spec(), backend.kind(), options.execution),
+          .cases = {std::move(measured)}};
 }
 
 }  // namespace
 
-int bench_graph(const Graph& graph, const GraphBench& options) {
-  Diagnostics diagnostics, notes;
-  auto lowered = lower_graph(graph, {.checking = options.checking}, diagnostics, notes);
+std::optional<BenchProgram> graph_bench(const Graph& graph, bool is_onnx,
+                                        const BenchCommandOptions& options,
+                                        Diagnostics& diagnostics) {
+  Diagnostics found, notes;
+  auto lowered = lower_graph(graph, {.checking = options.request.checking}, found, notes);
+  // Inputs of an ONNX model are constants of the graph. What has no file is made up.
+  const std::vector<NamedFile> none;
   if (lowered)
     bind_inputs(*lowered,
                 {.description_path = graph.file,
-                 .inputs = options.inputs,
+                 .inputs = is_onnx ? none : options.request.inputs,
                  .outputs = {},
                  .random = RandomNumbers{}},
-                diagnostics);
-  if (!diagnostics.empty()) return report(diagnostics, options.format);
-  if (options.format == Format::text) print_notes(notes);
-  stop_jobs_gently();
-  Backend backend(options.device.request());
-  if (!backend.notice().empty()) print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
-  const GraphTimer timer(lowered->model, backend, options.bench);
-  options.format == Format::json ? print_graph_times_json(timer, notes) : print_graph_times(timer);
-  return exit_done;
+                found);
+  diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  if (!found.empty()) return std::nullopt;
+  const auto model = std::make_shared<const Model>(std::move(lowered->model));
+  const auto measure = [model,
+                        device = options.device.request()](const BenchOptions& bench_options) {
+    return bench_graph(model, device, bench_options);
+  };
+  return BenchProgram{.cases = {graph_name}, .notes = std::move(notes), .measure = measure};
 }
 
 }  // namespace dmlop::app

@@ -64,7 +64,9 @@ constexpr std::array table{
             "dmlop bench samples/padding/op.json --cpu --min-time 0.1\n"
             "dmlop bench samples/lp_pooling/op.json --cpu --min-time 0.1 --format json\n"
             "dmlop bench PADDING --cpu --min-time 0.1 --set InputTensor=FLOAT32:1,1,1000,1000 "
-            "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1",
+            "--set PaddingMode=EDGE --set StartPadding=0,0,1,1 --set EndPadding=0,0,1,1\n"
+            "# Measure every job below a folder\n"
+            "dmlop bench samples --cpu --min-time 0.01 --dim batch=2",
             add_bench},
     Command{"convert", "Convert an op description to a DxDispatch model, or back, or from C++",
             "dmlop convert samples/slice1/op.json --to-model slice1.json\n"

@@ -28,7 +28,8 @@ struct ExitCodeInfo {
 inline constexpr std::array<ExitCodeInfo, 8> exit_codes{{
     {exit_done, "done"},
     {exit_different,
-     "compared and different; or a golden file was written, or a comparison proved nothing"},
+     "compared and different, or slower; or a golden file was written, or a comparison proved "
+     "nothing"},
     {exit_usage, "wrong usage"},
     {exit_invalid, "invalid input: JSON, description, .npy or feature level"},
     {exit_unavailable, "valid, but not available here: no such device, or it lacks a kernel"},

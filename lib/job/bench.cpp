@@ -119,6 +119,7 @@ BenchResult bench(const OperatorSpec& spec, const Plan& plan, SlotBytes inputs,
   BenchResult result;
   result.set_up_seconds.value = seconds_since(start);
   result.device = backend.spec();
+  result.device_kind = backend.kind();
   for (const std::size_t slot : plan.slots_of(SlotKind::input))
     result.input_bytes += bytes_read(plan, slot);
   for (const std::size_t slot : plan.slots_of(SlotKind::output))

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "job/job.hpp"
+#include "job/slowdown.hpp"
 
 namespace dmlop {
 
@@ -23,6 +24,7 @@ struct Measured {
 
 struct BenchResult {
   std::string device;
+  std::string device_kind;         // "cpu", or a GPU's name
   std::uint64_t input_bytes = 0;   // of all inputs, what is read, once
   std::uint64_t output_bytes = 0;  // written once
   std::vector<double> seconds;     // of every run, sorted; GPU: of its timestamps, CPU: wall
@@ -33,6 +35,7 @@ struct BenchResult {
   Measured download_seconds;
 
   double median() const { return seconds[seconds.size() / 2]; }
+  Quartiles quartiles() const { return quartiles_of(seconds); }
   double percentile95() const { return seconds[seconds.size() * 95 / 100]; }
   double bytes_per_second() const {
     return static_cast<double>(input_bytes + output_bytes) / median();
