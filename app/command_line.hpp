@@ -11,8 +11,8 @@
 namespace dmlop::app {
 
 /// The program's options and those of its commands, with an action for each command in the order of
-/// commands(). If it is known which command will run, the options of the others are left out, because
-/// declaring them takes time.
+/// commands(). If it is known which command will run, the options of the others are left out,
+/// because declaring them takes time.
 struct CommandLine {
   CLI::App app;
   std::vector<Action> actions;

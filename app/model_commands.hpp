@@ -45,9 +45,10 @@ struct ModelRun {
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
-  std::string kept_edges = {};      // the folder for the edges of a graph; "": none
-  std::string expected_edges = {};  // the folder with golden files of edges; "": none
-  std::string against = {};         // the device whose edges are to be the same; "": none
+  std::string kept_edges = {};           // the folder for the edges of a graph; "": none
+  std::string expected_edges = {};       // the folder with golden files of edges; "": none
+  std::optional<DataType> as_type = {};  // of a graph, for all that is in floating point
+  std::string against = {};              // the device whose edges are to be the same; "": none
 };
 
 /// Runs a model or a graph and returns the exit code. `diagnostics` are what was found when the

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "as_type_option.hpp"
 #include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
@@ -20,6 +21,7 @@
 #include "device_options.hpp"
 #include "exit_codes.hpp"
 #include "graph/json_graph.hpp"
+#include "job/as_type.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "job/other_device.hpp"
@@ -51,7 +53,8 @@ struct RunOptions {
   std::string expected_edges;   // the folder with golden files of them; "": none
   std::string random;           // the seed of made-up inputs; "": none
   std::string against;          // another device that is to compute the same; "": none
-  std::string update_golden;    // "write", "accept" or "": leave golden files alone
+  AsTypeOption as_type;
+  std::string update_golden;  // "write", "accept" or "": leave golden files alone
   Format format = Format::text;
   bool timings = false;
   bool quiet = false;
@@ -178,6 +181,8 @@ int exit_code_of(const std::vector<OutputComparison>& comparisons, bool accept) 
 
 // Options about golden files need one.
 void require_expectation(const RunOptions& options) {
+  if (!options.update_golden.empty())
+    options.as_type.refuse("--update-golden writes golden files in the types of the description");
   if (!options.request.expected.empty() || options.expects_folder) return;
   if (!options.update_golden.empty() && !options.against.empty())
     throw Error(ErrorKind::usage, "--update-golden needs a golden file, and --against needs none");
@@ -218,6 +223,7 @@ ModelRun model_run(const RunOptions& options) {
           .quiet = options.quiet,
           .kept_edges = options.kept_edges,
           .expected_edges = options.expected_edges,
+          .as_type = options.as_type.type(),
           .against = options.against};
 }
 
@@ -266,6 +272,11 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
   refuse_both(options);
   auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return std::nullopt;
+  if (const auto type = options.as_type.type()) {
+    compute_as(*type, *job, request.tolerance, diagnostics);
+    if (request.checking.warnings_as_errors) refuse_warnings(job->warnings, diagnostics);
+    if (!diagnostics.empty()) return std::nullopt;
+  }
   if (options.expects_folder && job->expected.empty())
     refuse_without_golden(request.found.golden_folder, "--expect --update-golden");
   if (options.format == Format::json && writes_to_standard_output(*job)) {
@@ -282,6 +293,7 @@ int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagno
   const std::string& path = program.graph ? program.graph->file : options.description.name();
   const SharedConfinement confinement = options.confine.confinement(path);
   run.found = files_beside(path, confinement, diagnostics);
+  options.as_type.refuse_untyped(run.expected);
   if (options.expects_folder)
     run.expected.insert(run.expected.end(), run.found.expected.begin(), run.found.expected.end());
   if (options.expects_folder && run.expected.empty())
@@ -456,6 +468,7 @@ Action add_run(OptionList& command) {
                   "is compared, and the first that goes wrong is named")
       .type_name("SPEC")
       .only_for(no_test);
+  options->as_type.add_to(command);
   options->model.add_to(command);
   options->onnx.add_to(command);
   options->confine.add_to(command);

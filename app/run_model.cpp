@@ -12,9 +12,11 @@
 #include "edge_results.hpp"
 #include "exit_codes.hpp"
 #include "graph/compare_edges.hpp"
+#include "graph/graph_as_type.hpp"
 #include "graph/keep_edges.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
+#include "job/as_type.hpp"
 #include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
@@ -262,12 +264,17 @@ class ModelRunner {
     outputs_ = name_resources(model, options_.outputs, "-o", false, diagnostics_);
     expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
     refuse_replaced(model, outputs_, expected_, diagnostics_);
+    if (options_.as_type && diagnostics_.empty()) {
+      for (NamedResource& golden : expected_)
+        convert_file(*options_.as_type, *golden.golden, golden.path);
+    }
     if (!options_.expected_edges.empty() || !options_.against.empty())
       comparer_.emplace(model, options_.tolerance);
     std::vector<std::string> others;
     if (!options_.expected_edges.empty()) {
       Diagnostics notes;
       comparer_->expect_files(options_.expected_edges, diagnostics_, notes);
+      if (options_.as_type && diagnostics_.empty()) comparer_->convert_files(*options_.as_type);
       if (!options_.quiet && options_.format == Format::text) print_notes(notes);
       notes_.insert(notes_.end(), notes.begin(), notes.end());
       others = comparer_->files();
@@ -440,6 +447,8 @@ int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagno
   bind_inputs(*lowered,
               {.inputs = options.inputs, .found = options.found, .random = options.random},
               diagnostics);
+  if (options.as_type && diagnostics.empty())
+    compute_as(*options.as_type, lowered->model, diagnostics);
   ModelRun named = options;
   for (auto* files : {&named.outputs, &named.expected}) {
     for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);

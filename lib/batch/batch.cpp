@@ -123,7 +123,7 @@ class BatchRun {
     JobSelector jobs(manifest, options_.selection, files);
     while (auto job = jobs.next()) {
       if (has_failed_) return;
-      if (options_.ignores_xfail) job->xfail_reason.clear();
+      if (options_.ignores_xfail || options_.against != nullptr) job->xfail_reason.clear();
       works_itself ? do_job(std::move(*job)) : queue_.push(std::move(*job));
     }
     summary.selected = jobs.selected();

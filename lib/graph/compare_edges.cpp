@@ -9,6 +9,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
+#include "job/as_type.hpp"
 #include "job/file_names.hpp"
 #include "json/document.hpp"
 
@@ -106,6 +107,12 @@ void EdgeComparer::open(std::size_t resource, const std::string& path, Diagnosti
         with_context("reading the golden file " + path, [&] { return NpyFile::open(path); })};
   } catch (const Error& error) {
     diagnostics.push_back({.kind = error.kind(), .file = path, .message = error.what()});
+  }
+}
+
+void EdgeComparer::convert_files(DataType type) {
+  for (auto& golden : golden_) {
+    if (golden) convert_file(type, *golden->golden, golden->path);
   }
 }
 

@@ -43,6 +43,8 @@ class EdgeComparer {
   /// --keep-edges gives. Adds a finding if the folder has none for this graph or one cannot be
   /// read, and a note for each .npy file that is no edge's. Errors: io_failed.
   void expect_files(const std::string& folder, Diagnostics& diagnostics, Diagnostics& notes);
+  /// Converts golden files of other floating-point types. Errors: io_failed.
+  void convert_files(DataType type);
   /// Compares with another run of the same model, which has to be as far as the first one.
   /// `device` is what the result calls it.
   void expect_run(Runtime& other, std::string device);
