@@ -149,23 +149,33 @@ void add_factor_and_term(std::vector<ElementRelation<T>>& list,
                   }});
 }
 
-/// What is tried, the plainest first. `some` are elements that differ, at least one.
+template <typename T>
+void add_negative(std::vector<ElementRelation<T>>& list, const Tolerance& tolerance) {
+  ElementRelation<T>& relation = list.emplace_back();
+  relation.text = "actual is the negative of expected where it differs";
+  relation.holds = [&tolerance](T a, T e) { return passes(tolerance, a, negative(e)); };
+}
+
+template <typename T>
+void add_reversed_bytes(std::vector<ElementRelation<T>>& list) {
+  ElementRelation<T>& relation = list.emplace_back();
+  relation.text = "actual is expected with its bytes in reverse order where it differs";
+  relation.least = 2;
+  relation.needs_variety = true;
+  relation.holds = [](T a, T e) {
+    return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(with_bytes_swapped(e));
+  };
+}
+
+/// What is tried, the plainest first. `some` are elements that differ, at least one. `tolerance`
+/// must outlive the list.
 template <typename T>
 std::vector<ElementRelation<T>> element_relations(DataType type, const Tolerance& tolerance,
                                                   const std::vector<ElementPair<T>>& some) {
   std::vector<ElementRelation<T>> list;
   add_constants<T>(list, type, some.front().actual);
-  if constexpr (!std::is_unsigned_v<T>) {
-    list.push_back({"actual is the negative of expected where it differs", 1, false,
-                    [&tolerance](T a, T e) { return passes(tolerance, a, negative(e)); }});
-  }
-  if constexpr (sizeof(T) > 1) {
-    list.push_back({"actual is expected with its bytes in reverse order where it differs", 2, true,
-                    [](T a, T e) {
-                      return std::bit_cast<BitsOf<T>>(a) ==
-                             std::bit_cast<BitsOf<T>>(with_bytes_swapped(e));
-                    }});
-  }
+  if constexpr (!std::is_unsigned_v<T>) add_negative(list, tolerance);
+  if constexpr (sizeof(T) > 1) add_reversed_bytes(list);
   add_roundings(list);
   add_factor_and_term(list, some);
   return list;

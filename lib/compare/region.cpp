@@ -15,7 +15,8 @@ std::string slice_text(const AxisRegion& axis, std::uint64_t size) {
   if (axis.first == axis.last && size > 1) return std::to_string(axis.first);
   const bool reaches_end = size - axis.last <= axis.step;
   std::string text = axis.first == 0 ? "" : std::to_string(axis.first);
-  text += ":" + (reaches_end ? "" : std::to_string(axis.last + 1));
+  text += ":";
+  if (!reaches_end) text += std::to_string(axis.last + 1);
   return axis.step == 1 ? text : text + ":" + std::to_string(axis.step);
 }
 

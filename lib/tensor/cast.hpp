@@ -10,8 +10,8 @@
 namespace dmlop {
 
 /// Writes elements, in native byte order, as the same numbers of another type: FLOAT32, FLOAT64,
-/// or, of integers, INT64 or UINT64. Both memories hold as many elements. Returns the place of the first integer
-/// that the other type does not hold; from there on nothing is written.
+/// or, of integers, INT64 or UINT64. Both memories hold as many elements. Returns the place of the
+/// first integer that the other type does not hold; from there on nothing is written.
 std::optional<std::size_t> cast_elements(DataType from, std::span<const std::byte> elements,
                                          DataType to, std::span<std::byte> cast);
 

@@ -121,11 +121,11 @@ TEST_CASE("a region that differs as a whole is told by its slices") {
 TEST_CASE("a region with equal elements in it says how many differ, and on how many indices") {
   CHECK(text_of({4, 6}, {{1, 2}, {2, 3}, {2, 5}}) ==
         "only 3 of 8 elements in [1:3, 2:] differ: on 2 of 4 indices of axis 0, 3 of 6 of axis 1");
-  CHECK(text_of({1, 4, 6}, {{0, 0, 0}, {0, 1, 2}, {0, 1, 4}}) ==
-        "only 3 of 6 elements in [:, :2, ::2] (every 2nd index of axis 2) differ: on 2 of 4 indices "
-        "of axis 1, 3 of 6 of axis 2");
-  CHECK(text_of({9}, {{1}, {2}, {4}}) ==
-        "only 3 of 4 elements in [1:5] differ");
+  CHECK(
+      text_of({1, 4, 6}, {{0, 0, 0}, {0, 1, 2}, {0, 1, 4}}) ==
+      "only 3 of 6 elements in [:, :2, ::2] (every 2nd index of axis 2) differ: on 2 of 4 indices "
+      "of axis 1, 3 of 6 of axis 2");
+  CHECK(text_of({9}, {{1}, {2}, {4}}) == "only 3 of 4 elements in [1:5] differ");
   CHECK(text_of({2, 2}, {{0, 1}, {1, 0}}) == "every index of every axis has differences");
 }
 
