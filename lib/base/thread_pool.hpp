@@ -1,7 +1,6 @@
 // Threads that wait for work. parallel_for (base/parallel.hpp) is what offers it.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -22,8 +21,7 @@ class ThreadPool {
 
    private:
     friend class ThreadPool;
-    std::atomic<unsigned> running_{
-        0};  // threads of the pool that take part; changed under its mutex
+    unsigned running_ = 0;  // threads of the pool that take part; the pool's mutex guards it
   };
 
   /// The pool that all holders share. Its threads end with the last holder.
@@ -49,16 +47,12 @@ class ThreadPool {
   };
 
   void run();
-  void look_for_offers(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable offered_;
   std::condition_variable ended_;
   std::deque<Offer> offers_;
   std::size_t idle_ = 0;
-  std::size_t awake_ = 0;  // of the idle threads: those that look for offers
-  // Whether there are offers, or the pool is closed. Changed under the mutex.
-  std::atomic<bool> has_news_{false};
   bool is_closed_ = false;
   std::vector<std::thread> threads_;
 };
