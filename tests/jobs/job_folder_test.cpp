@@ -100,7 +100,7 @@ TEST_CASE("a job's folder: a file that disagrees is refused as one that is named
 TEST_CASE("a job's folder: one without a description is refused with the way to its jobs") {
   const JobFolder folder;
   folder.write("outer/job/op.json", edge);
-  for (const char* command : {"run", "check", "bench"}) {
+  for (const char* command : {"run", "check"}) {
     CAPTURE(command);
     const auto result = folder.dmlop({command, "outer"});
     CHECK(result.code == 2);
