@@ -72,11 +72,14 @@ std::vector<NamedBench> named_benches(const BenchCommandOptions& options, Diagno
   return benches;
 }
 
+// `has_onnx`: another one is an ONNX model, to which --dim and --fuse belong.
 std::optional<BenchProgram> program_of(const NamedBench& bench, const BenchCommandOptions& options,
-                                       Diagnostics& diagnostics) {
+                                       bool has_onnx, Diagnostics& diagnostics) {
+  std::vector<InputForm> others;
+  if (has_onnx) others.push_back(InputForm::onnx_model);
   const auto program = options.description.open(
       bench.path, bench.is_onnx() ? options.onnx : OnnxOptions{}, options.request.inputs,
-      {.checking = options.request.checking}, diagnostics);
+      {.checking = options.request.checking}, diagnostics, /*quiet=*/false, others);
   if (!program) return std::nullopt;
   if (program->kind == OpenedProgram::Kind::description)
     return operator_bench(*program->file, options, diagnostics);
@@ -102,10 +105,12 @@ BaselineComparison open_baseline(const BenchCommandOptions& options, Diagnostics
 void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& options,
                const BaselineComparison& comparison, Diagnostics& diagnostics, Diagnostics& notes) {
   std::vector<std::string> cases;
+  const bool has_onnx = std::any_of(benches.begin(), benches.end(),
+                                    [](const NamedBench& one) { return one.is_onnx(); });
   for (NamedBench& bench : benches) {
     Diagnostics found;
     try {
-      bench.program = program_of(bench, options, found);
+      bench.program = program_of(bench, options, has_onnx, found);
     } catch (const Error& error) {
       if (bench.title.empty()) throw;
       found.push_back({.kind = error.kind(), .message = error.what()});

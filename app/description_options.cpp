@@ -58,7 +58,8 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                                                       const OnnxOptions& onnx,
                                                       const std::vector<NamedFile>& inputs,
                                                       const GraphRequest& request,
-                                                      Diagnostics& diagnostics, bool quiet) const {
+                                                      Diagnostics& diagnostics, bool quiet,
+                                                      const std::vector<InputForm>& others) const {
   if (is_example) {
     auto example = example_of(name, diagnostics);
     const Diagnostics found = unfit(InputForm::description, name);
@@ -72,7 +73,7 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                              .fuses = onnx.fuses};
   auto program = open_program(source, request, diagnostics);
   if (program) {
-    const Diagnostics found = unfit(form_of(*program), name);
+    const Diagnostics found = unfit(form_of(*program), name, others);
     diagnostics.insert(diagnostics.end(), found.begin(), found.end());
     if (!found.empty()) return std::nullopt;
   }
@@ -84,8 +85,9 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
   return program;
 }
 
-Diagnostics DescriptionOptions::unfit(InputForm form, const std::string& name) const {
-  return command_->unfit(form, name);
+Diagnostics DescriptionOptions::unfit(InputForm form, const std::string& name,
+                                      const std::vector<InputForm>& others) const {
+  return command_->unfit(form, name, others);
 }
 
 // The description that ops NAME --example prints, with the settings.

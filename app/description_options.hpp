@@ -22,13 +22,16 @@ struct DescriptionOptions {
   const std::string& name() const { return names.front(); }
 
   /// Opens one of the names, and says where an operator and a folder have the same one. `inputs`
-  /// are those of an ONNX model. Errors and findings: as open_program(), and unfit().
+  /// are those of an ONNX model; `others` are the forms of what else the command reads. Errors and
+  /// findings: as open_program(), and unfit().
   std::optional<OpenedProgram> open(const std::string& name, const OnnxOptions& onnx,
                                     const std::vector<NamedFile>& inputs,
                                     const GraphRequest& request, Diagnostics& diagnostics,
-                                    bool quiet = false) const;
-  /// A finding for each option of the command that is not for this form of input.
-  Diagnostics unfit(InputForm form, const std::string& name) const;
+                                    bool quiet = false,
+                                    const std::vector<InputForm>& others = {}) const;
+  /// As OptionList::unfit(), of the command that has these options.
+  Diagnostics unfit(InputForm form, const std::string& name,
+                    const std::vector<InputForm>& others = {}) const;
 
  private:
   std::optional<OpenedProgram> example_of(const std::string& name, Diagnostics& diagnostics) const;

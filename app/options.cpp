@@ -192,13 +192,15 @@ bool Option::is_given() const {
   return option_->count() > 0;
 }
 
-Diagnostics OptionList::unfit(InputForm form, const std::string& file) const {
+Diagnostics OptionList::unfit(InputForm form, const std::string& file,
+                              const std::vector<InputForm>& others) const {
   Diagnostics findings;
   for (const CLI::Option* option : command_.get_options()) {
     const auto found = fit_registry().find(option);
     if (option->count() == 0 || found == fit_registry().end()) continue;
     const Fit& fit = found->second;
-    if (is_for(fit.forms, form)) continue;
+    const auto is_fit = [&](InputForm one) { return is_for(fit.forms, one); };
+    if (is_fit(form) || std::any_of(others.begin(), others.end(), is_fit)) continue;
     const auto instead = fit.instead.find(form);
     findings.push_back({.kind = ErrorKind::usage,
                         .file = file,

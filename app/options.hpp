@@ -93,8 +93,10 @@ class OptionList {
   /// One that was declared before.
   Option option(const std::string& name) const;
 
-  /// After parsing: a finding for each given option that is not for this form of `file`.
-  std::vector<Diagnostic> unfit(InputForm form, const std::string& file) const;
+  /// After parsing: a finding for each given option that is neither for this form of `file` nor for
+  /// those of other files that the command reads.
+  std::vector<Diagnostic> unfit(InputForm form, const std::string& file,
+                                const std::vector<InputForm>& others = {}) const;
 
   /// What help shows below the options.
   void footer(const std::string& text);

@@ -9,11 +9,7 @@ namespace dmlop::cpu {
 namespace {
 
 // Windows that reach further have mostly gaps between their taps.
-constexpr std::uint64_t most_reach = 32, most_step = 4;
-
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
+constexpr std::uint64_t direct_reach = 32, direct_step = 4;
 
 std::array<ProductWindow, 3> axes_of(const ProductKernel& kernel) {
   std::array<ProductWindow, 3> axes;
@@ -23,8 +19,8 @@ std::array<ProductWindow, 3> axes_of(const ProductKernel& kernel) {
 
 bool fits(const ProductWindow& axis) {
   return axis.divisor == 1 && axis.computed == axis.output_extent &&
-         axis.step <= static_cast<std::int64_t>(most_step) && axis.taps <= most_reach &&
-         reach_of(axis) <= most_reach;
+         axis.step <= static_cast<std::int64_t>(direct_step) && axis.taps <= direct_reach &&
+         reach_of(axis) <= direct_reach;
 }
 
 // To pack an element costs as much as so many products.
@@ -57,8 +53,9 @@ std::uint64_t direct_columns_at_once(const ProductKernel& kernel) {
 bool reads_columns_directly(const ProductKernel& kernel) {
   if (kernel.windows.empty() || kernel.windows.back().output_extent > columns_at_once) return false;
   const std::array<ProductWindow, 3> axes = axes_of(kernel);
-  return is_float(kernel.left.data_type) && is_float(kernel.right.data_type) && !kernel.left_zero &&
-         !kernel.right_zero && std::all_of(axes.begin(), axes.end(), fits) && pays(kernel, axes);
+  return reads_as_float(kernel.left.data_type) && reads_as_float(kernel.right.data_type) &&
+         !kernel.left_zero && !kernel.right_zero && std::all_of(axes.begin(), axes.end(), fits) &&
+         pays(kernel, axes);
 }
 
 DirectColumns::DirectColumns(const ProductKernel& kernel)

@@ -17,6 +17,9 @@ struct WindowTile {
   std::uint64_t z, y, rows, x, width;
 };
 
+/// Whether elements of a type are numbers of a padded input: FLOAT32 or FLOAT16.
+bool reads_as_float(DataType type);
+
 /// Of an axis: from the first tap of a window to the last.
 std::uint64_t reach_of(const ProductWindow& axis);
 

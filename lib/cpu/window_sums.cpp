@@ -14,10 +14,6 @@ constexpr std::uint64_t most_columns = 2048, most_copied = std::uint64_t{1} << 1
 // Windows that reach further have mostly gaps between their taps.
 constexpr std::uint64_t most_reach = 64;
 
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 }  // namespace
 
 bool sums_windows(const ProductKernel& kernel) {
@@ -27,10 +23,10 @@ bool sums_windows(const ProductKernel& kernel) {
            reach_of(axis) <= most_reach;
   };
   return !kernel.windows.empty() && kernel.rows <= most_rows_of_weights &&
-         kernel.sum_length() <= sum_block && is_float(kernel.left.data_type) &&
-         is_float(kernel.right.data_type) && is_float(kernel.output_type) && !kernel.left_zero &&
-         !kernel.right_zero && !kernel.left_scale && !kernel.right_scale && !kernel.quantization &&
-         (!kernel.added || kernel.added->column_stride == 0) &&
+         kernel.sum_length() <= sum_block && reads_as_float(kernel.left.data_type) &&
+         reads_as_float(kernel.right.data_type) && reads_as_float(kernel.output_type) &&
+         !kernel.left_zero && !kernel.right_zero && !kernel.left_scale && !kernel.right_scale &&
+         !kernel.quantization && (!kernel.added || kernel.added->column_stride == 0) &&
          std::all_of(kernel.windows.begin(), kernel.windows.end(), fits);
 }
 

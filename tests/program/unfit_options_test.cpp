@@ -104,6 +104,15 @@ TEST_CASE("unfit options: all are reported at once, in JSON as well") {
   CHECK(json.at("diagnostics").size() == 3);
 }
 
+TEST_CASE("unfit options: of several files, an option is for those that it fits") {
+  const std::string op = inputs.at("an op description"), onnx = inputs.at("an ONNX model");
+  CHECK(dmlop_program({"check", op, onnx, "--dim", "batch=2"}).code == 0);
+  CHECK(dmlop_program({"check", op, inputs.at("a graph"), "--dim", "batch=2"}).code == 2);
+  CHECK(dmlop_program({"bench", op, onnx, "--dim", "batch=2", "--cpu", "--min-time", "0"}).code ==
+        0);
+  CHECK(dmlop_program({"bench", op, "--dim", "batch=2", "--cpu", "--min-time", "0"}).code == 2);
+}
+
 TEST_CASE("unfit options: a tensor has no dimensions to name") {
   const auto result =
       dmlop_program({"inspect", samples + "padding/InputTensor.npy", "--dim", "n=1"});
