@@ -2,8 +2,9 @@
 #
 # Adds a test for each op.json below DIRECTORY. The test runs the job and compares its output with the golden
 # file beside it. Its name is PREFIX (empty by default) followed by the job's id, which is the job's folder below
-# DIRECTORY. Its label is the operator. The test is skipped if the job is SKIPPED or UNSUPPORTED on DEVICE (cpu by
-# default). The next build notices op.json files that were added or removed.
+# DIRECTORY. Its labels are the operator and the tags of its job.json. The test is skipped if the job is SKIPPED or
+# UNSUPPORTED on DEVICE (cpu by default). The next build notices op.json files that were added or removed, and
+# job.json files that changed.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
@@ -38,10 +39,11 @@ function(dmlop_add_golden_tests directory)
     endif()
     _dmlop_literal_pattern("${id}" filter)
     _dmlop_operator("${file}" operator)
+    _dmlop_tags("${folder}" tags)
     set(name "${arg_PREFIX}${id}")
     add_test(NAME "${name}" COMMAND dmlop::program batch "${directory}" "--filter=${filter}"
       "--device=${arg_DEVICE}" --skip-code 77)
-    set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77 LABELS "${operator}")
+    set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77 LABELS "${operator};${tags}")
   endforeach()
 endfunction()
 
@@ -60,6 +62,27 @@ function(_dmlop_operator file result)
   endif()
   string(REGEX REPLACE "^DML_OPERATOR_" "" type "${type}")
   set(${result} "${type}" PARENT_SCOPE)
+endfunction()
+
+# The tags of the job.json in a folder; none if none can be read.
+function(_dmlop_tags folder result)
+  set(${result} "" PARENT_SCOPE)
+  set(file "${folder}/job.json")
+  if(NOT EXISTS "${file}")
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" text)
+  string(JSON count ERROR_VARIABLE error LENGTH "${text}" tags)
+  if(error OR count EQUAL 0)
+    return()
+  endif()
+  math(EXPR last "${count} - 1")
+  foreach(index RANGE ${last})
+    string(JSON tag GET "${text}" tags ${index})
+    list(APPEND tags "${tag}")
+  endforeach()
+  set(${result} "${tags}" PARENT_SCOPE)
 endfunction()
 
 cmake_policy(POP)

@@ -69,4 +69,32 @@ for command in commands:
         assert run().returncode == 1
         suites = xml.etree.ElementTree.parse(f"{folder}/golden.xml").getroot()
         assert suites.get("failures") == "1"
+
+parallel = read("gitlab-parallel.yml")
+assert parallel.keys() == {".dmlop", "golden", "golden-report"}
+assert parallel[".dmlop"]["before_script"] == gitlab["before_script"]
+assert parallel["golden-report"]["needs"] == ["golden"] and parallel["golden-report"]["when"] == "always"
+nodes = parallel["golden"]["parallel"]
+with tempfile.TemporaryDirectory() as folder:
+    os.mkdir(f"{folder}/bin")
+    os.symlink(program, f"{folder}/bin/dmlop")
+    cases = ["padding", "gemm", "split", "attention_block", "cast"]
+    for case in cases:
+        shutil.copytree(f"{samples}/{case}", f"{folder}/cases/{case}")
+
+    def run_in(job, **variables):
+        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", **variables}
+        (command,) = job["script"]
+        return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+
+    for node in range(1, nodes + 1):
+        result = run_in(parallel["golden"], CI_NODE_INDEX=str(node), CI_NODE_TOTAL=str(nodes))
+        assert result.returncode == 0, result.stderr
+    result = run_in(parallel["golden-report"])
+    assert result.returncode == 0, result.stderr
+    suites = xml.etree.ElementTree.parse(f"{folder}/golden.xml").getroot()
+    assert suites.get("tests") == str(len(cases)) and suites.get("failures") == "0"
+    # The report of one node is missing.
+    os.remove(f"{folder}/golden-2.jsonl")
+    assert run_in(parallel["golden-report"]).returncode == 5
 TEXT
