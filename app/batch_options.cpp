@@ -96,8 +96,7 @@ void check_merge(const BatchCommandOptions& options) {
       options.batch.ignores_xfail)
     throw Error(ErrorKind::usage,
                 "--merge runs nothing; --update-golden, --against, --list, --warnings-as-errors, "
-                "--run-xfail "
-                "and tolerances need JOBS");
+                "--run-xfail and tolerances need JOBS");
 }
 
 // Options that say nothing about a list are refused, not ignored.

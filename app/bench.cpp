@@ -72,11 +72,10 @@ std::vector<NamedBench> named_benches(const BenchCommandOptions& options, Diagno
   return benches;
 }
 
-// `has_onnx`: another one is an ONNX model, to which --dim and --fuse belong.
+// `others`: the forms of the other programs.
 std::optional<BenchProgram> program_of(const NamedBench& bench, const BenchCommandOptions& options,
-                                       bool has_onnx, Diagnostics& diagnostics) {
-  std::vector<InputForm> others;
-  if (has_onnx) others.push_back(InputForm::onnx_model);
+                                       const std::vector<InputForm>& others,
+                                       Diagnostics& diagnostics) {
   const auto program = options.description.open(
       bench.path, bench.is_onnx() ? options.onnx : OnnxOptions{}, options.request.inputs,
       {.checking = options.request.checking}, diagnostics, /*quiet=*/false, others);
@@ -104,13 +103,13 @@ BaselineComparison open_baseline(const BenchCommandOptions& options, Diagnostics
 // Checks all programs, before one is measured.
 void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& options,
                const BaselineComparison& comparison, Diagnostics& diagnostics, Diagnostics& notes) {
-  std::vector<std::string> cases;
-  const bool has_onnx = std::any_of(benches.begin(), benches.end(),
-                                    [](const NamedBench& one) { return one.is_onnx(); });
+  std::vector<std::string> cases, paths;
+  for (const NamedBench& bench : benches) paths.push_back(bench.path);
+  const std::vector<InputForm> forms = forms_among(paths);
   for (NamedBench& bench : benches) {
     Diagnostics found;
     try {
-      bench.program = program_of(bench, options, has_onnx, found);
+      bench.program = program_of(bench, options, forms, found);
     } catch (const Error& error) {
       if (bench.title.empty()) throw;
       found.push_back({.kind = error.kind(), .message = error.what()});

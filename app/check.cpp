@@ -1,5 +1,4 @@
 // dmlop check: everything of a run up to the plan.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -80,9 +79,9 @@ class Checker {
   void check(const std::string& name) {
     Diagnostics diagnostics;
     try {
-      const auto program =
-          options_.description.open(name, options_.onnx, options_.inputs, graph_request(name),
-                                    diagnostics, options_.quiet, forms_of_others());
+      const auto program = options_.description.open(
+          name, options_.onnx, options_.inputs, graph_request(name), diagnostics, options_.quiet,
+          forms_among(options_.description.names));
       if (program) check_program(name, *program, diagnostics);
     } catch (const Error& error) {
       diagnostics.push_back({.kind = error.kind(), .message = error.what()});
@@ -94,15 +93,6 @@ class Checker {
   Json valid = Json::array();
 
  private:
-  // --dim and --fuse are for the ONNX models among several files.
-  std::vector<InputForm> forms_of_others() const {
-    const auto& names = options_.description.names;
-    const bool has_onnx = std::any_of(names.begin(), names.end(), [](const std::string& name) {
-      return is_onnx_program({.path = name});
-    });
-    return has_onnx ? std::vector{InputForm::onnx_model} : std::vector<InputForm>{};
-  }
-
   void check_program(const std::string& name, const OpenedProgram& program,
                      Diagnostics& diagnostics) {
     if (program.kind == OpenedProgram::Kind::graph) {

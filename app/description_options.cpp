@@ -1,5 +1,6 @@
 #include "description_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -113,6 +114,12 @@ void complete_request(JobRequest& request, const OpenedFile& file, const Confine
   request.found = files_beside(file.path, request.confinement, problems);
   if (request.compares_with_found)
     diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
+}
+
+std::vector<InputForm> forms_among(const std::vector<std::string>& paths) {
+  const auto is_onnx = [](const std::string& path) { return is_onnx_program({.path = path}); };
+  if (std::none_of(paths.begin(), paths.end(), is_onnx)) return {};
+  return {InputForm::onnx_model};
 }
 
 void add_broadcast_option(OptionList& command, bool& broadcasts) {

@@ -45,6 +45,10 @@ struct DescriptionOptions {
 void complete_request(JobRequest& request, const OpenedFile& file, const ConfineOption& confine,
                       Diagnostics& diagnostics);
 
+/// The forms of what else a command reads that options are for: --dim and --fuse are for the ONNX
+/// models among several programs.
+std::vector<InputForm> forms_among(const std::vector<std::string>& paths);
+
 /// Declares --broadcast.
 void add_broadcast_option(OptionList& command, bool& broadcasts);
 
