@@ -21,7 +21,7 @@ struct BenchConditions {
   std::string machine;      // its processor; "": unknown
   unsigned threads = 0;     // of the CPU that are used
 
-  /// "dmlop 0.2.0, cpu, 4 threads".
+  /// "dmlop VERSION, cpu, 4 threads".
   std::string text() const;
 };
 

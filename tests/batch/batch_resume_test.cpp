@@ -206,7 +206,7 @@ TEST_CASE("--resume: another program runs all again, also of the same version") 
     const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, diagnostics);
     dmlop::Backend backend({"cpu"});
     dmlop::BatchOptions options;
-    options.version = "0.2.0";
+    options.version = "1.2.3";
     options.program = program;
     options.keep_records = true;
     options.earlier = records;

@@ -79,7 +79,7 @@ DMLOP_C_API void dmlop_error_free(dmlop_error* error);
 /* Frees a text that a call stored in a char*. */
 DMLOP_C_API void dmlop_text_free(char* text);
 
-/* "0.2.0" */
+/* The library's version, MAJOR.MINOR.PATCH. */
 DMLOP_C_API const char* dmlop_version(void);
 /* The number of the newest function of this header that the library has. It grows; this header is
  * 1. */

@@ -376,7 +376,7 @@ DMLOP_API Timing time(const Operation& operation, const std::vector<Input>& inpu
 /// invalid_input, io_failed.
 DMLOP_API void write_npy(const std::filesystem::path& path, const TensorView& tensor);
 
-/// "0.2.0"
+/// The library's version, MAJOR.MINOR.PATCH.
 DMLOP_API std::string_view version() noexcept;
 
 struct DeviceInfo {
