@@ -251,7 +251,15 @@ void add_example(Markup& page, const OperatorSpec& spec) {
        "</code></pre></div>\n<p>Save it as op.json. <code>dmlop check op.json</code> checks it, "
        "and <code>dmlop bench op.json</code> runs it on made-up inputs. The same with a "
        "comment for each field:</p>\n<div class=\"copied\"><pre tabindex=\"0\"><code>dmlop ops ",
-       spec.name, " --example &gt; op.json</code></pre></div>\n"});
+       spec.name,
+       " --example &gt; op.json</code></pre></div>\n<p>Or run it without any file:</p>\n"
+       "<div class=\"copied\"><pre tabindex=\"0\"><code>dmlop run ",
+       spec.name, " --example --random</code></pre></div>\n"});
+  const std::string_view sample = sample_of(spec.name, spec.family);
+  page.add({"<p>A complete job with inputs and golden files is in <code>samples/", sample,
+            "</code>, which is installed below share/dmlop.</p>\n<div class=\"copied\"><pre "
+            "tabindex=\"0\"><code>dmlop run samples/",
+            sample, " --expect</code></pre></div>\n"});
 }
 
 void add_step(Markup& page, const OperatorSpec* spec, std::string_view direction) {

@@ -1,9 +1,11 @@
 #include "spec/facts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 
+#include "base/text.hpp"
 #include "spec/embedded_facts.hpp"
 #include "tensor/data_type.hpp"
 
@@ -124,10 +126,18 @@ std::vector<FusedActivation> activations_fused_into(std::string_view operator_na
 const std::vector<Family>& families() {
   static const std::vector<Family> list = [] {
     std::vector<Family> rows;
-    for_each_row("families", [&](const Json& row) { rows.push_back({row.at(0), row.at(1)}); });
+    for_each_row("families", [&](const Json& row) {
+      rows.push_back({row.at(0), row.at(1), row.at(2)});
+    });
     return rows;
   }();
   return list;
+}
+
+std::string_view sample_of(std::string_view operator_name, std::string_view family) {
+  const auto& samples = std::ranges::find(families(), family, &Family::name)->samples;
+  const auto own = std::ranges::find(samples, lower_case(std::string(operator_name)));
+  return own == samples.end() ? samples.front() : *own;
 }
 
 }  // namespace dmlop

@@ -29,6 +29,8 @@ struct FusedActivation {
 struct Family {
   std::string name;   // "data_movement"
   std::string title;  // "Data movement"
+  /// Folders of samples/ with an operator of this family.
+  std::vector<std::string> samples;
 };
 
 /// What DirectML.h puts before the name of an operator.
@@ -60,5 +62,8 @@ std::vector<FusedActivation> activations_fused_into(std::string_view operator_na
 
 /// The families in the order in which lists show them.
 const std::vector<Family>& families();
+
+/// The folder of samples/ that shows best how to run this operator: its own, or one of its family.
+std::string_view sample_of(std::string_view operator_name, std::string_view family);
 
 }  // namespace dmlop

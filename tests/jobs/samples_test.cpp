@@ -83,6 +83,8 @@ TEST_CASE("samples: every family and every kind of field has one") {
     const dmlop::OperatorSpec& spec =
         *dmlop::find_spec(type.substr(std::string("DML_OPERATOR_").size()));
     families.insert(spec.family);
+    if (folder.filename() == dmlop::lower_case(spec.name))
+      CHECK(dmlop::sample_of(spec.name, spec.family) == folder.filename());
     for (const auto& member : document->root().find("desc")->members) {
       const dmlop::FieldSpec* field = spec.find_field(member.name);
       REQUIRE(field != nullptr);
@@ -94,8 +96,11 @@ TEST_CASE("samples: every family and every kind of field has one") {
       if (fs::exists(folder / (field.name + ".npy"))) kinds.insert(kind_of(field));
     }
   }
-  for (const dmlop::Family& family : dmlop::families())
+  for (const dmlop::Family& family : dmlop::families()) {
     CHECK_MESSAGE(families.contains(family.name), family.name);
+    for (const std::string& sample : family.samples)
+      CHECK_MESSAGE(fs::exists(samples / sample / "op.json"), sample);
+  }
   std::set<std::string> missing;
   for (const std::string& name : dmlop::specified_operators()) {
     for (const dmlop::FieldSpec& field : dmlop::find_spec(name)->fields) {
