@@ -34,6 +34,11 @@ ARGUMENT = r"[\w.\[\]]+(?:->\w+)?(?:\(\))?"
 STATEMENT = r"^\s+(?!return\b|const\b|auto\b|using\b|break;|continue;|else\b|case\b|default\b)"
 
 
+def split_arguments(text):
+    """The arguments of a call, none of which has a call with several of its own."""
+    return text.split(", ")
+
+
 def drop(kind, pattern):
     return kind, pattern, lambda text: text[: len(text) - len(text.lstrip())] + ";"
 
@@ -48,6 +53,27 @@ STATEMENTS = [
     drop("dropped assignment", STATEMENT + r"[\w.\->\[\]*]+ [-+*/|&]?= [^;]*;$"),
     ("case", r"^\s+case [^:]*(?:::[^:]*)*:.*$", lambda text: text[: len(text) - len(text.lstrip())]),
     ("case", r"^\s+if \([^;{]*\) [^;]*;$", lambda text: re.sub(r"if \(.*\) ", "", text, count=1)),
+]
+# Faults that random changes seldom make, and that survived where people made them on purpose.
+PAIRS = [("left", "right"), ("input", "output"), ("first", "second"), ("scale", "zero_point"), ("rows", "columns"),
+         ("row", "column"), ("expected", "actual"), ("from", "to"), ("before", "after"), ("begin", "end")]
+OTHERS = {word: other for pair in PAIRS for word, other in (pair, pair[::-1])}
+NAMED = "|".join(sorted(OTHERS, key=len, reverse=True))
+TERM = r"[\w.\[\]:>-]+(?:\([^(),]*\))?"
+BOUND = rf"{TERM}(?: [-+*/] {TERM})*"
+AIMED = [
+    # The strides, offset or sizes of another tensor, or those along another axis.
+    ("other tensor", rf"(?<![\w.])(?:{NAMED})(?=(?:_|\.|->)\w*(?:stride|offset|size|extent))", lambda word: OTHERS[word]),
+    ("other tensor", r"(?<=strides\[)[01](?=\])", lambda axis: str(1 - int(axis))),
+    ("other tensor", r"(?<=inputs\[)[01](?=\])", lambda number: str(1 - int(number))),
+    ("loop", r"\bbreak;$", "continue;"), ("loop", r"\bcontinue;$", "break;"),
+    drop("barrier", r"^\s+(?:\w*[Bb]arrier\w*)\([^;]*\);$"),
+    ("clamp", rf"\b(?:std::)?(?:min|max)(?:<[\w:]+>)?\({BOUND}, {BOUND}\)",
+     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[0], text)),
+    ("clamp", rf"\b(?:std::)?(?:min|max)(?:<[\w:]+>)?\({BOUND}, {BOUND}\)",
+     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[1], text)),
+    ("clamp", rf"\b(?:std::)?clamp\({BOUND}, {BOUND}, {BOUND}\)",
+     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[0], text)),
 ]
 SWAPPED = re.compile(rf"(?<=[\w>])\(({ARGUMENT}), ({ARGUMENT})(?=[,)])")
 
@@ -97,7 +123,7 @@ def changes_of_line(line, json):
     operators = OPERATORS
     if "\x01" in mask or "string" in mask:  # texts are put together, and there is nothing else to do with them
         operators = [row for row in OPERATORS if row[0] != "arithmetic"]
-    yield from places(line, mask, operators + CONSTANTS + STATEMENTS)
+    yield from places(line, mask, AIMED + operators + CONSTANTS + STATEMENTS)
     yield from swaps(line, mask)
 
 

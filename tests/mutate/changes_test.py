@@ -65,6 +65,22 @@ class Cpp(unittest.TestCase):
         self.assertIn("    ", after("    case Kind::a: return 1;"))
         self.assertIn("  return x;", after("  if (a) return x;"))
 
+    def test_another_tensor_is_read(self):
+        self.assertIn("  at += right.strides[k];", after("  at += left.strides[k];"))
+        self.assertIn("  x = column_stride;", after("  x = row_stride;"))
+        self.assertIn("  x = zero_point->strides[0];", after("  x = scale->strides[0];"))
+        self.assertIn("  at += strides[0];", after("  at += strides[1];"))
+        self.assertNotIn("other tensor", kinds("  x = copyright.size();"))
+
+    def test_loops_end_otherwise(self):
+        self.assertIn("    if (done) continue;", after("    if (done) break;"))
+        self.assertIn("    break;", after("    continue;"))
+
+    def test_barriers_and_clamps_are_dropped(self):
+        self.assertIn("barrier", kinds("  GroupMemoryBarrierWithGroupSync();", "shaders/a.hlsl"))
+        self.assertLessEqual({"  x = a;", "  x = b - 1;"}, after("  x = std::min(a, b - 1);"))
+        self.assertIn("  x = a.b;", after("  x = std::clamp(a.b, 0, last);"))
+
     def test_words_for_people_stay(self):
         self.assertEqual(set(), after("// if (a < b) return 1;"))
         self.assertEqual(set(), after('#include "a/1.hpp"'))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Changes the sources in one place at a time and lists the changes that no test notices.
 
-usage: mutate.py [COUNT] [PATH...] [--seed 1] [--jobs N] [--patience 600] [--again] [--report]
+usage: mutate.py [COUNT] [PATH...] [--seed 1] [--jobs N] [--patience 600] [--kind KIND] [--again] [--report]
 
 COUNT changes (20) of the files in PATH (lib app specs shaders) are made, in an order that the seed decides: the same
 seed goes on where an earlier run stopped, whatever became of other files meanwhile. Headers are changed only where PATH
-names them, as many files include them. All happens in build-mutate/: a copy of the tree (its tracked and new files, as
+names them, as many files include them. --kind makes changes of this kind only, such as "clamp", "barrier", "loop",
+"other tensor" or "lost error": changes.py has them all. All happens in build-mutate/: a copy of the tree (its tracked and new files, as
 they are now), a build with -O1, temporary files, and results.jsonl with a line for each change. The user's files are
 only read.
 
@@ -235,8 +236,9 @@ def is_in(name, paths):
     return any(name == path.rstrip("/") or name.startswith(path.rstrip("/") + "/") for path in paths)
 
 
-def all_changes(names, paths, seed):
-    """(file, change), one of each line that can be changed, in the order that the seed gives to these lines."""
+def all_changes(names, paths, seed, kind):
+    """(file, change), one of each line that can be changed, in the order that the seed gives to these lines; of one
+    kind, or of all."""
     built = compiled()
     ranked = []
     for name in names:
@@ -247,7 +249,8 @@ def all_changes(names, paths, seed):
             continue
         of_lines = {}
         for change in changes_of(name, read(TREE, name).decode()):
-            of_lines.setdefault(change.line, []).append(change)
+            if kind in (None, change.kind):
+                of_lines.setdefault(change.line, []).append(change)
         same = {}
         for changes in of_lines.values():
             before = changes[0].before
@@ -300,7 +303,7 @@ def to_try(names, arguments):
         return [(name, change) for path in sorted({key[0] for key in survived})
                 for name, change in ((path, change) for change in changes_of(path, read(TREE, path).decode()))
                 if (name, change.before, change.after) in survived]
-    return [(name, change) for name, change in all_changes(names, arguments.paths, arguments.seed)
+    return [(name, change) for name, change in all_changes(names, arguments.paths, arguments.seed, arguments.kind)
             if (name, change.before, change.after) not in known]
 
 
@@ -349,6 +352,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--patience", type=float, default=600)
+    parser.add_argument("--kind")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
