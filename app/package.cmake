@@ -3,7 +3,9 @@
 # their rights depend on nothing, and the .tar.gz and the .zip are packed by packArchives.cmake.
 set(CPACK_PACKAGE_NAME dmlop)
 set(CPACK_PACKAGE_VENDOR dmlop)
-set(CPACK_PACKAGE_CONTACT "the maintainers of dmlop")
+set(DMLOP_PACKAGE_CONTACT "dmlop maintainers <maintainers@dmlop.invalid>" CACHE STRING
+  "Who answers for the .deb: a name and an address")
+set(CPACK_PACKAGE_CONTACT "${DMLOP_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Runs DirectML operators anywhere")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME dmlop-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
@@ -20,13 +22,16 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the program is linked with: libc6
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libvulkan1")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+file(WRITE ${PROJECT_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/package/triggers)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libvulkan1, python3")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "Runs DirectML operators on the CPU or on a GPU, checks their descriptions,\n compares outputs with golden files, and runs whole folders of such jobs.")
 
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/packageTime.cmake)
 set(CPACK_PACKAGE_AR ${CMAKE_AR})
 set(CPACK_PACKAGE_SOURCE ${PROJECT_SOURCE_DIR})
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/packageRights.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/packageDebian.cmake ${CMAKE_CURRENT_LIST_DIR}/packageRights.cmake)
 set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/packArchives.cmake)
 include(CPack)

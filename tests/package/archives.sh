@@ -34,7 +34,9 @@ mv dmlop-* archive
 [ -z "$(tar -tvzf first/*.tar.gz | grep -v '^[^ ]* 0/0 ')" ] || fail "the archive names who built it"
 tar -tzf first/*.tar.gz | sort -c || fail "the files of the archive are in no order"
 dpkg-deb -x first/*.deb debian
-(cd debian/usr && find . | sort) >debian.txt
+# Beside the other files, a .deb has what Debian asks of each.
+of_debian='^[.]/share/(doc/dmlop/(copyright|changelog[.]gz)|lintian(/.*)?)$'
+(cd debian/usr && find . | sed 's/[.]1[.]gz$/.1/' | grep -Ev "$of_debian" | sort) >debian.txt
 (cd archive && find . | sort) >archive.txt
 diff debian.txt archive.txt || fail "the two packages hold other files"
 mkdir zip
@@ -51,4 +53,9 @@ with_program/usr/bin/dmlop batch archive/share/dmlop/samples/padding --cpu
 for name in "$build" "$source"; do
   ! grep -rlF -- "$name" archive with_program || fail "these files name $name"
 done
+if command -v lintian >/dev/null; then
+  lintian --no-tag-display-limit program/*.deb >lintian.txt 2>&1 || true
+  # The package of this test has the program alone.
+  ! grep '^E:' lintian.txt | grep -Ev 'no-copyright-file|no-changelog' || fail "lintian finds errors"
+fi
 rm -rf first second program
