@@ -213,7 +213,7 @@ std::size_t runs_one_in(const dmlop::Backend& backend) {
 #ifdef _WIN32
   return 120;
 #else
-  return 3;
+  return 6;
 #endif
 }
 

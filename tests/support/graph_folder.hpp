@@ -10,27 +10,13 @@ namespace dmlop::test {
 /// A copy of a case's folder.
 class CaseFolder : public Folder {
  public:
-  explicit CaseFolder(const std::string& name) {
-    namespace fs = std::filesystem;
-    fs::copy(to_path(graph_file(name, "")), to_path(path()), fs::copy_options::recursive);
-  }
+  explicit CaseFolder(const std::string& name);
   ProgramResult run(std::vector<std::string> arguments) const {
     return dmlop_program(arguments, {.folder = path()});
   }
 };
 
 /// Makes a job's folder of a case below `jobs`: inputs are NAME.npy, outputs expected/NAME.npy.
-inline void add_graph_job(const Folder& jobs, const std::string& name) {
-  namespace fs = std::filesystem;
-  const fs::path folder = jobs / name;
-  fs::create_directories(folder / "expected");
-  for (const auto& file : fs::directory_iterator(to_path(graph_file(name, "")))) {
-    const std::string called = to_text(file.path().filename());
-    const auto part = [&](const std::string& prefix) { return called.substr(prefix.size()); };
-    if (called.starts_with("input.")) fs::copy(file.path(), folder / part("input."));
-    if (called.starts_with("output.")) fs::copy(file.path(), folder / "expected" / part("output."));
-    if (called.ends_with(".bin")) fs::copy(file.path(), folder / called);
-  }
-}
+void add_graph_job(const Folder& jobs, const std::string& name);
 
 }  // namespace dmlop::test

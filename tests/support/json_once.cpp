@@ -1,0 +1,3 @@
+#include "json_once.hpp"
+
+DMLOP_JSON_ONCE()
