@@ -15,8 +15,8 @@ using Truth = std::optional<bool>;  // nothing: the text does not say
 
 class BranchCutter {
  public:
-  BranchCutter(const std::vector<Token>& tokens, const Definitions& definitions)
-      : tokens_(tokens), definitions_(definitions) {}
+  BranchCutter(std::string_view text, const Definitions& definitions)
+      : text_(text), tokens_(tokens_of(text)), definitions_(definitions) {}
 
   std::vector<Token> rest() {
     while (at_ < tokens_.size()) {
@@ -25,12 +25,15 @@ class BranchCutter {
       if (!is_directive || directive(end)) keep(end);
       at_ = end;
     }
+    // The end of the text would be left out, too.
+    if (!is_live()) refuse_unclosed(text_, conditions_.back().begin, "this #if has no #endif");
     return std::move(kept_);
   }
 
  private:
   /// An #if with its branches.
   struct Condition {
+    std::size_t begin = 0;       // of its #, in the text
     bool is_decided = true;      // whether the text says which branch counts
     bool is_taken = false;       // whether a branch counts, up to here
     bool is_live = false;        // whether this branch may count
@@ -64,7 +67,7 @@ class BranchCutter {
   }
 
   bool open(const Token& word, std::size_t end) {
-    Condition condition{.is_around_live = is_live()};
+    Condition condition{.begin = tokens_[at_].span.begin, .is_around_live = is_live()};
     const Truth truth = condition.is_around_live ? truth_of(word, end) : Truth(false);
     condition.is_decided = truth.has_value();
     condition.is_live = condition.is_around_live && truth.value_or(true);
@@ -164,7 +167,8 @@ class BranchCutter {
     std::optional<std::uint64_t> number;
   };
 
-  const std::vector<Token>& tokens_;
+  std::string_view text_;
+  std::vector<Token> tokens_;
   const Definitions& definitions_;
   std::size_t at_ = 0;
   std::vector<Token> kept_;
@@ -174,9 +178,8 @@ class BranchCutter {
 
 }  // namespace
 
-std::vector<Token> without_dead_branches(const std::vector<Token>& tokens,
-                                         const Definitions& definitions) {
-  return BranchCutter(tokens, definitions).rest();
+std::vector<Token> compiled_tokens_of(std::string_view text, const Definitions& definitions) {
+  return BranchCutter(text, definitions).rest();
 }
 
 }  // namespace dmlop::cpp

@@ -105,6 +105,7 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
     if (is_of_debugger(text)) {
       read_debugger(text, memory);
     } else {
+      require_closed(text);
       Reader first(text, memory, remarks, definitions);
       first.read();
       // What functions change that the text may call at any time is known at the end only.

@@ -33,7 +33,7 @@ Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remar
                const Definitions& definitions, std::set<std::size_t> changed)
     : text_(text),
       definitions_(definitions),
-      tokens_(without_dead_branches(tokens_of(text), definitions)),
+      tokens_(compiled_tokens_of(text, definitions)),
       memory_(memory),
       remarks_(remarks),
       changed_(std::move(changed)) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace dmlop::cpp {
@@ -40,6 +41,9 @@ class Tokenizer {
     return std::move(tokens_);
   }
 
+  /// Where the first comment or raw string begins that does not end; all() must have run.
+  std::optional<std::size_t> unclosed() const { return unclosed_; }
+
  private:
   // Returns false at the end of the text.
   bool skip_blanks() {
@@ -57,6 +61,7 @@ class Tokenizer {
         at_ = end_of_comment();
       } else if (rest.starts_with("/*")) {
         const std::size_t close = text_.find("*/", at_ + 2);
+        if (close == std::string_view::npos) unclosed_ = at_;
         at_ = close == std::string_view::npos ? text_.size() : close + 2;
       } else {
         return true;
@@ -124,7 +129,7 @@ class Tokenizer {
   }
 
   // R"x(...)x", in which nothing but )x" ends the text.
-  std::optional<std::size_t> end_of_raw_text() const {
+  std::optional<std::size_t> end_of_raw_text() {
     const std::string_view rest = text_.substr(at_);
     for (const std::string_view prefix : {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""}) {
       if (!rest.starts_with(prefix)) continue;
@@ -133,7 +138,9 @@ class Tokenizer {
       const std::string close =
           ")" + std::string(rest.substr(prefix.size(), open - prefix.size())) + "\"";
       const std::size_t end = rest.find(close, open);
-      return end == std::string_view::npos ? text_.size() : at_ + end + close.size();
+      if (end != std::string_view::npos) return at_ + end + close.size();
+      unclosed_ = at_;
+      return text_.size();
     }
     return std::nullopt;
   }
@@ -155,6 +162,7 @@ class Tokenizer {
   std::size_t at_ = 0;
   bool begins_line_ = true;
   bool in_directive_ = false;
+  std::optional<std::size_t> unclosed_;
   std::vector<Token> tokens_;
 };
 
@@ -162,6 +170,23 @@ class Tokenizer {
 
 std::vector<Token> tokens_of(std::string_view text) {
   return Tokenizer(text).all();
+}
+
+void require_closed(std::string_view text) {
+  Tokenizer tokenizer(text);
+  tokenizer.all();
+  const auto begin = tokenizer.unclosed();
+  if (!begin) return;
+  const bool is_comment = text.substr(*begin).starts_with("/*");
+  refuse_unclosed(text, *begin,
+                  is_comment ? "this comment has no */" : "this raw string does not end");
+}
+
+void refuse_unclosed(std::string_view text, std::size_t offset, const std::string& message) {
+  const LineColumn at = position_of(text, offset);
+  throw Error(ErrorKind::invalid_input, "line " + std::to_string(at.line) + ", column " +
+                                            std::to_string(at.column) + ": " + message +
+                                            ", so that what follows is not read; close it");
 }
 
 LineColumn position_of(std::string_view text, std::size_t offset) {

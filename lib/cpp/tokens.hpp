@@ -49,9 +49,15 @@ std::vector<Token> tokens_of(std::string_view text);
 
 /// The tokens without the branches of #if, #ifdef and #ifndef that are not compiled, where the text
 /// itself says so, or the definitions do: #if 0, or a name that is defined. Their lines of # go,
-/// too.
-std::vector<Token> without_dead_branches(const std::vector<Token>& tokens,
-                                         const Definitions& definitions);
+/// too. Errors: invalid_input where such a branch does not end.
+std::vector<Token> compiled_tokens_of(std::string_view text, const Definitions& definitions);
+
+/// Errors: invalid_input where a comment or a raw string does not end.
+void require_closed(std::string_view text);
+
+/// The error of what begins at an offset and does not end.
+[[noreturn]] void refuse_unclosed(std::string_view text, std::size_t offset,
+                                  const std::string& message);
 
 /// Line and column, both from 1; the column counts Unicode characters.
 struct LineColumn {

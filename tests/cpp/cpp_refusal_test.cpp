@@ -11,6 +11,35 @@ using Made = MadeOfCpp;
 
 }  // namespace
 
+TEST_CASE("from C++: what begins and does not end is refused where it begins") {
+  const std::string desc = "DML_ACTIVATION_LINEAR_OPERATOR_DESC d = {};\n";
+  struct Row {
+    std::string text;
+    std::string finding;
+  };
+  const Row rows[] = {
+      {"#if 0", "line 1, column 1: this #if has no #endif"},
+      {desc + "#if 0\n", "line 2, column 1: this #if has no #endif"},
+      {desc + "#if 1\n#else\n", "line 2, column 1: this #if has no #endif"},
+      {desc + "#if 0\n#if 0\n#endif\n", "line 2, column 1: this #if has no #endif"},
+      {desc + "/*/ d.Alpha = 3.0f;", "line 2, column 1: this comment has no */"},
+      {desc + " /* a */ /* b", "line 2, column 10: this comment has no */"},
+      {desc + "s = R\"(d.Alpha = 3.0f;", "line 2, column 5: this raw string does not end"},
+      {desc + "s = u8R\"x(a)y\";", "line 2, column 5: this raw string does not end"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    dmlop::Diagnostics findings;
+    try {
+      (void)dmlop::description_of_cpp("a.cpp", row.text, findings);
+      FAIL_CHECK("it was read");
+    } catch (const dmlop::Error& error) {
+      CHECK(error.kind() == dmlop::ErrorKind::invalid_input);
+      CHECK(std::string(error.what()).find(row.finding) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("from C++: what the text does not say is refused, with its place and a way out") {
   struct Refused {
     std::string code;
