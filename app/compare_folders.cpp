@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/confine.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
@@ -54,29 +55,55 @@ struct FileResult {
   Json json;  // the comparison; null if there is none
 };
 
-/// The paths of all .npy files below a folder, with / between names. Links to files count, and
-/// links to folders are not followed: they may lead back.
-std::set<std::string> npy_files_below(const std::string& root) {
-  std::set<std::string> files;
-  std::vector<fs::path> folders{fs::path()};
-  while (!folders.empty()) {
-    check_for_stop();
-    const fs::path folder = std::move(folders.back());
-    folders.pop_back();
-    const std::string path = to_text(to_path(root) / folder);
-    std::error_code error;
+/// The paths of all .npy files below a folder, with / between names. Links count as what they lead
+/// to. A folder counts once: by its own name or, if it has none below, by that of the first link.
+class NpyFiles {
+ public:
+  explicit NpyFiles(const std::string& root) : root_(to_path(root)) {}
+
+  /// Errors: io_failed if a folder cannot be listed.
+  std::set<std::string> find() {
+    walk(fs::path());
+    while (!links_.empty()) walk(links_.extract(links_.begin()).value());
+    return std::move(files_);
+  }
+
+ private:
+  void walk(const fs::path& top) {
+    std::vector<fs::path> folders{top};
+    while (!folders.empty()) {
+      check_for_stop();
+      const fs::path folder = std::move(folders.back());
+      folders.pop_back();
+      std::error_code error;
+      const std::string path = to_text(root_ / folder);
+      const bool is_new = walked_.insert(real_path(path, error)).second;
+      if (!error && is_new) list(folder, path, folders, error);
+      if (error) throw Error(ErrorKind::io_failed, "listing " + path + ": " + reason(error));
+    }
+  }
+
+  void list(const fs::path& folder, const std::string& path, std::vector<fs::path>& folders,
+            std::error_code& error) {
     for (const FolderEntry& entry : entries_of(path, error)) {
       const fs::path name = folder / to_path(entry.name);
+      std::error_code ignored;
+      const bool is_link = entry.kind == EntryKind::link;
       if (entry.kind == EntryKind::folder) {
         folders.push_back(name);
+      } else if (is_link && fs::is_directory(root_ / name, ignored)) {
+        links_.insert(name);
       } else if (lower_case(to_text(name.extension())) == ".npy") {
-        files.insert(to_text(name));
+        files_.insert(to_text(name));
       }
     }
-    if (error) throw Error(ErrorKind::io_failed, "listing " + path + ": " + reason(error));
   }
-  return files;
-}
+
+  fs::path root_;
+  std::set<std::string> files_;
+  std::set<std::string> walked_;
+  std::set<fs::path> links_;  // to folders, yet to be walked
+};
 
 std::string path_below(const std::string& folder, const std::string& name) {
   return to_text(to_path(folder) / to_path(name));
@@ -87,9 +114,17 @@ FileOutcome outcome_of(Verdict verdict) {
   return verdict == Verdict::failed ? FileOutcome::failed : FileOutcome::mistrusted;
 }
 
+// A pipe that nobody named would be waited for.
+void require_file(const std::string& path) {
+  std::error_code ignored;
+  if (fs::exists(to_path(path), ignored) && !fs::is_regular_file(to_path(path), ignored))
+    throw Error(ErrorKind::invalid_input, path + " is no regular file; compare it by its name");
+}
+
 FileResult compare_below(const std::string& name, const std::string& actual,
                          const std::string& expected, const ComparingOptions& options) {
   try {
+    for (const std::string& folder : {actual, expected}) require_file(path_below(folder, name));
     const ComparedFiles files =
         compare_files({.path = path_below(actual, name), .raw = {}},
                       {.path = path_below(expected, name), .raw = {}}, options);
@@ -107,8 +142,8 @@ FileResult compare_below(const std::string& name, const std::string& actual,
 
 std::vector<FileResult> compared_files(const std::string& actual, const std::string& expected,
                                        const ComparingOptions& options) {
-  const std::set<std::string> of_actual = npy_files_below(actual);
-  const std::set<std::string> of_expected = npy_files_below(expected);
+  const std::set<std::string> of_actual = NpyFiles(actual).find();
+  const std::set<std::string> of_expected = NpyFiles(expected).find();
   std::set<std::string> names = of_actual;
   names.insert(of_expected.begin(), of_expected.end());
   if (names.empty())

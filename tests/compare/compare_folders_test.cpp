@@ -1,5 +1,6 @@
 // dmlop compare of two folders: which files it pairs, what it says of each, and how it ends.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -122,6 +123,26 @@ TEST_CASE("a file that cannot be read is said, the others are compared") {
   CHECK(contains(result.output, "\nPASSED: same.npy: 2 elements agree\n"));
   CHECK(result.output.ends_with("2 files: 1 passed, 1 with errors\n"));
   CHECK(Json::parse(folder.compare({"--format", "json"}).output).at("status") == "error");
+}
+
+TEST_CASE("links to folders count, circles end, and a pipe that is found is not waited for") {
+  namespace fs = std::filesystem;
+  const TwoFolders folder;
+  folder.write("other/l.npy", float_npy("(1,)", {1}));
+  folder.write("others/l.npy", float_npy("(1,)", {2}));
+  fs::create_symlink("../other", folder / "a/link");
+  fs::create_symlink("../others", folder / "b/link");
+  fs::create_symlink("..", folder / "a/deep/circle");
+  const auto linked = folder.compare();
+  CHECK(linked.code == 1);
+  CHECK(contains(linked.output, "FAILED: link/l.npy: "));
+  CHECK(linked.output.ends_with("3 files: 2 passed, 1 failed\n"));
+
+  REQUIRE(::mkfifo((folder / "a/p.npy").c_str(), 0600) == 0);
+  folder.write("b/p.npy", float_npy("(1,)", {2}));
+  const auto pipe = folder.compare();
+  CHECK(pipe.code == 3);
+  CHECK(contains(pipe.output, "ERROR: p.npy: a/p.npy is no regular file"));
 }
 
 TEST_CASE("a folder and a file, folders without files, and a picture of folders are wrong usage") {
