@@ -256,9 +256,12 @@ void add_example(Markup& page, const OperatorSpec& spec) {
        "<div class=\"copied\"><pre tabindex=\"0\"><code>dmlop run ",
        spec.name, " --example --random</code></pre></div>\n"});
   const std::string_view sample = sample_of(spec.name, spec.family);
-  page.add({"<p>A complete job with inputs and golden files is in <code>samples/", sample,
-            "</code>, which is installed below share/dmlop.</p>\n<div class=\"copied\"><pre "
-            "tabindex=\"0\"><code>dmlop run samples/",
+  const bool is_own = sample == lower_case(spec.name);
+  page.add({"<p>A complete job with inputs and golden files",
+            is_own ? std::string_view(" is ") : std::string_view(", of a related operator, is "),
+            "<code>samples/", sample,
+            "</code> in the sources and in the folder share/dmlop of an installation. "
+            "There:</p>\n<div class=\"copied\"><pre tabindex=\"0\"><code>dmlop run samples/",
             sample, " --expect</code></pre></div>\n"});
 }
 

@@ -136,8 +136,17 @@ const std::vector<Family>& families() {
 
 std::string_view sample_of(std::string_view operator_name, std::string_view family) {
   const auto& samples = std::ranges::find(families(), family, &Family::name)->samples;
-  const auto own = std::ranges::find(samples, lower_case(std::string(operator_name)));
-  return own == samples.end() ? samples.front() : *own;
+  const auto without_version = [](std::string_view name) {
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+    return name;
+  };
+  const std::string name = lower_case(std::string(operator_name));
+  const auto is_older_or_newer = [&](std::string_view sample) {
+    return without_version(sample) == without_version(name);
+  };
+  auto found = std::ranges::find(samples, name);
+  if (found == samples.end()) found = std::ranges::find_if(samples, is_older_or_newer);
+  return found == samples.end() ? samples.front() : *found;
 }
 
 }  // namespace dmlop

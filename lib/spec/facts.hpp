@@ -63,7 +63,8 @@ std::vector<FusedActivation> activations_fused_into(std::string_view operator_na
 /// The families in the order in which lists show them.
 const std::vector<Family>& families();
 
-/// The folder of samples/ that shows best how to run this operator: its own, or one of its family.
+/// The folder of samples/ that shows best how to run this operator: its own, that of an older or
+/// newer version of it, or another one of its family.
 std::string_view sample_of(std::string_view operator_name, std::string_view family);
 
 }  // namespace dmlop
