@@ -20,25 +20,30 @@ constexpr std::array hresults{
             "breaks which rule.",
             "Install the layer beside the application (dmlop layer install FOLDER); it names the "
             "field at the failing call. Or describe the operator, and run dmlop check with "
-            "--as directml-1.15.4."},
+            "--as directml-1.15.4.",
+            "the parameter is incorrect"},
     HResult{0x8007000E, "E_OUTOFMEMORY",
             "There is not enough memory: of the GPU, of its budget, or of the process.",
             "Make the tensors or the batch smaller. dmlop run --device-memory N runs operators on "
-            "tensors that are larger than the memory of the GPU."},
+            "tensors that are larger than the memory of the GPU.",
+            "not enough memory resources are available"},
     HResult{0x80004001, "E_NOTIMPL", "This version of DirectML does not have what was asked for.",
             "Put a newer DirectML.dll beside the application; Windows' own one stays at an old "
-            "version. dmlop ops NAME says which feature level an operator needs."},
+            "version. dmlop ops NAME says which feature level an operator needs.",
+            "not implemented"},
     HResult{0x80004002, "E_NOINTERFACE",
             "The object does not have the interface that was asked for.",
             "Put a newer DirectML.dll beside the application: IDMLDevice1, which compiles graphs, "
-            "came after the first version."},
+            "came after the first version.",
+            "no such interface supported"},
     HResult{0x80004003, "E_POINTER", "A pointer that must not be null is null.",
             "Install the layer beside the application (dmlop layer install FOLDER); it names the "
             "pointer."},
     HResult{0x80004005, "E_FAIL",
             "Something failed, and the code does not say what. ONNX Runtime uses it for operators "
             "and shapes that its provider does not take.",
-            "dmlop check MODEL.onnx says which node the provider does not take, and why."},
+            "dmlop check MODEL.onnx says which node the provider does not take, and why.",
+            "unspecified error"},
     HResult{0x8000FFFF, "E_UNEXPECTED", "DirectML, or ONNX Runtime, met a state that it rules out.",
             "Create the device with DML_CREATE_DEVICE_FLAG_DEBUG, and read what the debug layer "
             "says."},
@@ -59,10 +64,10 @@ constexpr std::array hresults{
     HResult{
         0x887A0005, "DXGI_ERROR_DEVICE_REMOVED",
         "The GPU is gone, or its driver stopped. ID3D12Device::GetDeviceRemovedReason says why.",
-        device_help},
+        device_help, "the gpu device instance has been suspended"},
     HResult{0x887A0006, "DXGI_ERROR_DEVICE_HUNG",
             "The GPU did not finish in time, or was given commands that it cannot execute.",
-            device_help},
+            device_help, "the gpu will not respond to more commands"},
     HResult{0x887A0007, "DXGI_ERROR_DEVICE_RESET",
             "The GPU was reset because of a command that it could not execute.", device_help},
     HResult{0x887A0020, "DXGI_ERROR_DRIVER_INTERNAL_ERROR", "The driver of the GPU failed.",
@@ -210,6 +215,12 @@ FailureText read_failure_text(std::string_view text) {
         });
     }
     at = end;
+  }
+  if (!read.codes.empty()) return read;
+  const std::string small = lower_case(std::string(text));
+  for (const HResult& known : hresults) {
+    if (!known.message.empty() && small.find(known.message) != std::string::npos)
+      read.codes.push_back(known.code);
   }
   return read;
 }

@@ -13,9 +13,10 @@ namespace dmlop::layer {
 
 struct HResult {
   std::uint32_t code;
-  std::string_view name;     // "E_INVALIDARG"
-  std::string_view meaning;  // sentences
-  std::string_view help;     // the same: what to do
+  std::string_view name;          // "E_INVALIDARG"
+  std::string_view meaning;       // sentences
+  std::string_view help;          // the same: what to do
+  std::string_view message = {};  // what Windows says for it, in small letters
 };
 
 std::span<const HResult> known_hresults();
@@ -31,8 +32,8 @@ struct SourceLine {
   std::uint32_t line = 0;
 };
 
-/// What a text says about failures: the codes in it, in any way to write them, and the lines of
-/// ONNX Runtime's DirectML provider.
+/// What a text says about failures: the codes in it, in any way to write them, or those of Windows'
+/// messages in it where it has no code, and the lines of ONNX Runtime's DirectML provider.
 struct FailureText {
   std::vector<std::uint32_t> codes;
   std::vector<SourceLine> lines;

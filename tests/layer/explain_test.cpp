@@ -152,6 +152,25 @@ TEST_CASE("explain: codes are found however they are written") {
   CHECK(find_hresult(0x8BADF00D) == nullptr);
 }
 
+TEST_CASE("explain: what Windows says stands for its code where a text has none") {
+  using Codes = std::vector<std::uint32_t>;
+  CHECK(read_failure_text("The parameter is incorrect.").codes == Codes{0x80070057});
+  CHECK(
+      read_failure_text("RuntimeException: Exception(1) tid(1) THE PARAMETER IS INCORRECT").codes ==
+      Codes{0x80070057});
+  CHECK(read_failure_text("80004005: The parameter is incorrect.").codes == Codes{0x80004005});
+  CHECK(read_failure_text("The GPU will not respond to more commands, most likely").codes ==
+        Codes{0x887A0006});
+  CHECK(read_failure_text("the parameter is correct").codes.empty());
+  std::size_t messages = 0;
+  for (const HResult& known : known_hresults()) {
+    if (known.message.empty()) continue;
+    CHECK(read_failure_text(known.message).codes == Codes{known.code});
+    ++messages;
+  }
+  CHECK(messages == 7);
+}
+
 TEST_CASE("explain: lines of ONNX Runtime's provider say what it was doing") {
   const auto read = read_failure_text(
       "Exception during initialization: D:\\a\\_work\\1\\s\\DmlGraphFusionHelper.cpp(391)"
