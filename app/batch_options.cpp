@@ -28,9 +28,11 @@ void set_shard(Selection& selection, const std::string& text) {
       slash != std::string::npos &&
       read_number(std::string_view(text).substr(0, slash), selection.shard_index) &&
       read_number(std::string_view(text).substr(slash + 1), selection.shard_count) &&
-      selection.shard_index < selection.shard_count;
+      selection.shard_index < selection.shard_count && selection.shard_count <= shards_max;
   if (!is_shard)
-    throw Error(ErrorKind::usage, "the shard \"" + text + "\" must be I/N with I from 0 to N - 1");
+    throw Error(ErrorKind::usage, "the shard \"" + text +
+                                      "\" must be I/N with I from 0 to N - 1, and N at most " +
+                                      std::to_string(shards_max));
 }
 
 // Reads what Bazel tells a test about its shard and its XML file. Options take precedence.

@@ -94,7 +94,8 @@ Diagnostics DescriptionOptions::unfit(InputForm form, const std::string& name,
 // The description that ops NAME --example prints, with the settings.
 std::optional<OpenedProgram> DescriptionOptions::example_of(const std::string& name,
                                                             Diagnostics& diagnostics) const {
-  const OperatorSpec* spec = find_spec(name);
+  const std::string upper = upper_case(name);
+  const OperatorSpec* spec = find_spec(without_operator_prefix(upper));
   if (spec == nullptr)
     throw Error(ErrorKind::usage, "--example is for the name of an operator, and " + name +
                                       " is none; dmlop ops lists them");

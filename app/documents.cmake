@@ -1,5 +1,5 @@
 # Writes the documents of the source into a folder, as they are installed: with their places to one another, and
-# with links only to what is installed. Set SOURCE and TO before.
+# with links only to what is installed, and with commands of the installed program. Set SOURCE and TO before.
 cmake_minimum_required(VERSION 3.24)
 
 # A link's path in the installed documents; "" where what it leads to is not installed.
@@ -49,7 +49,16 @@ function(write_document document)
   if(document STREQUAL "app/CHANGES.md")
     set(document CHANGES.md)
   endif()
-  file(WRITE "${TO}/${document}" "${text}${rest}")
+  string(APPEND text "${rest}")
+  # There the program is in the path, and the samples have a folder of their own.
+  if(NOT document MATCHES "^tests/")
+    string(REPLACE "build/dmlop " "dmlop " text "${text}")
+  endif()
+  if(document STREQUAL "README.md")
+    string(REPLACE "\n## Install\n"
+      "\nThe samples are installed in share/dmlop: commands that name `samples/` are for that folder.\n\n## Install\n" text "${text}")
+  endif()
+  file(WRITE "${TO}/${document}" "${text}")
 endfunction()
 
 file(GLOB documents RELATIVE "${SOURCE}" "${SOURCE}/*.md")

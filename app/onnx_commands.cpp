@@ -75,7 +75,9 @@ std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
       throw Error(ErrorKind::usage, "--dim " + shell_quoted(text) +
                                         " must be NAME=SIZE, with a size from 1 to " +
                                         std::to_string(most));
-    sizes[text.substr(0, middle)] = size;
+    const std::string name = text.substr(0, middle);
+    if (!sizes.emplace(name, size).second)
+      throw Error(ErrorKind::usage, "--dim " + name + " is given twice; keep one of them");
   }
   return sizes;
 }

@@ -170,6 +170,12 @@ int print_one(const OpsOptions& options) {
                                       (meant.empty() ? "`dmlop ops` lists them" : meant));
   }
   if (options.example) {
+    if (options.format != Format::text)
+      throw Error(
+          ErrorKind::usage,
+          "--example writes a commented description; leave out --format, or take \"example\" of "
+          "`dmlop ops " +
+              spec->name + " --format json`");
     print({Text::verbatim(commented_example(*spec))});
   } else if (options.format == Format::json) {
     print_json(to_json(*spec, places_of(*spec)));

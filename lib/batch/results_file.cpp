@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "batch/selection.hpp"
 #include "batch/record_json.hpp"
 
 namespace dmlop {
@@ -30,8 +31,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t depth_max = 32;
 constexpr std::size_t digits_max = 64;
 constexpr std::size_t members_max = 10'000;  // of a model, as many files may be written
-
-constexpr std::uint64_t shards_max = 1'000'000;
 
 // Whether a line has deeper nesting, more members in an object or a longer number than any record.
 bool is_beyond_records(std::string_view line) {

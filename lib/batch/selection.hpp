@@ -12,6 +12,9 @@
 
 namespace dmlop {
 
+/// The most shards of a batch.
+inline constexpr std::uint64_t shards_max = 1'000'000;
+
 struct Selection {
   std::uint64_t shard_index = 0;
   std::uint64_t shard_count = 1;

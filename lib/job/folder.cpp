@@ -137,6 +137,11 @@ bool may_be_meant(const std::string& name, const std::string& tensor) {
   return !a.empty() && (a.starts_with(b) || b.starts_with(a) || nearest_name(a, {b}) == b);
 }
 
+bool is_nearly(const std::string& name, const std::string& tensor) {
+  const std::string lower = lower_case(tensor);
+  return bare_name(name) == bare_name(tensor) || nearest_name(lower_case(name), {lower}) == lower;
+}
+
 // Whether a name was meant to be an output's; copies have longer names, OutputTensor_old.
 bool is_slip(const std::string& name, const std::string& output, const OperatorSpec& spec) {
   if (output.empty() || name.starts_with('.') || name.starts_with(output)) return false;
@@ -238,8 +243,9 @@ std::string meant_part(const FolderEntry& entry) {
   if (has(parts, entry.name)) return "";
   if (has(parts, lower)) return lower;
   if (lower == "tolerance.json") return "tol.json";
-  const bool is_slip = lower.size() + 1 >= parts[0].size() && lower.size() <= parts[0].size() + 1 &&
-                       nearest_name(lower, {parts[0]}) == parts[0];
+  const bool is_slip = lower == "expect" || (lower.size() + 1 >= parts[0].size() &&
+                                             lower.size() <= parts[0].size() + 1 &&
+                                             nearest_name(lower, {parts[0]}) == parts[0]);
   return entry.kind == EntryKind::folder && is_slip ? parts[0] : "";
 }
 
@@ -421,7 +427,8 @@ JobRequest with_files_found(const JobRequest& request, const Description& descri
 
 std::string misnamed_input(const JobRequest& request, const Description& description,
                            const std::string& input, bool is_needed) {
-  if (request.found.inputs.empty() || description.spec->find_field(input)->optional) return "";
+  const bool is_optional = description.spec->find_field(input)->optional;
+  if (request.found.inputs.empty() || (is_needed && is_optional)) return "";
   if (has_model_beside(request.description_path)) return "";
   const auto is_used = [&](const NamedFile& file) {
     const auto names_it = [&](const Binding& binding) {
@@ -434,7 +441,10 @@ std::string misnamed_input(const JobRequest& request, const Description& descrip
   for (const NamedFile& file : request.found.inputs) {
     if (!is_used(file)) unused.push_back(file);
   }
-  const auto is_meant = [&](const NamedFile& file) { return may_be_meant(file.tensor, input); };
+  // What may be left out is missed only where a file has nearly its name.
+  const auto is_meant = [&](const NamedFile& file) {
+    return is_optional ? is_nearly(file.tensor, input) : may_be_meant(file.tensor, input);
+  };
   const auto meant = std::find_if(unused.begin(), unused.end(), is_meant);
   if (meant != unused.end()) return meant->path;
   return is_needed && unused.size() == 1 ? unused.front().path : "";

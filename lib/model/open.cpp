@@ -38,12 +38,10 @@ std::string description_of(const std::string& folder, Diagnostics& diagnostics) 
   std::string path = description_in(folder);
   if (!path.empty()) return path;
   diagnostics.push_back({.kind = ErrorKind::usage,
-                         .message = folder +
-                                    " has no op.json, no model.json, no graph.json and no "
-                                    "Partition_N.bin",
-                         .suggestion = "name a description, or run all that are below the folder "
-                                       "with `dmlop batch " +
-                                       shell_quoted(folder) + "`"});
+                         .message = folder + " has no op.json, no model.json, no graph.json, no "
+                                             "Partition_N.bin and no model.onnx",
+                         .suggestion = "name a description; `dmlop batch " + shell_quoted(folder) +
+                                       "` runs the jobs in folders below it, if there are any"});
   return "";
 }
 
@@ -122,9 +120,8 @@ std::optional<OpenedFile> open_op_or_model(const std::string& name,
   const std::string path = is_folder(name) ? description_of(name, diagnostics) : name;
   if (path.empty() || refuse_as_operator(path, diagnostics)) return std::nullopt;
   if (refuse_as_jobs(path, diagnostics)) return std::nullopt;
-  std::string text = with_context("reading the description " + path, [&] {
-    return json::read_text(PinnedFile(confinement, path));
-  });
+  std::string text = with_context("reading the description " + path,
+                                  [&] { return json::read_text(PinnedFile(confinement, path)); });
   return parse_op_or_model(json::Source{path}, std::move(text), diagnostics, settings);
 }
 

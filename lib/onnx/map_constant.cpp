@@ -78,8 +78,10 @@ void map_shape(Mapping& node) {
 }
 
 void map_size(Mapping& node) {
-  const auto count = static_cast<std::int64_t>(element_count(node.in(0).sizes).value_or(0));
-  node.constant_output(0, data_of_list<std::int64_t>(DataType::Int64, {count}, {}));
+  const auto count = element_count(node.in(0).sizes);
+  if (!count) Mapping::refuse("its input has more elements than 64 bits count");
+  node.constant_output(
+      0, data_of_list<std::int64_t>(DataType::Int64, {static_cast<std::int64_t>(*count)}, {}));
 }
 
 void map_range(Mapping& node) {

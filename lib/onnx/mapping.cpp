@@ -21,12 +21,19 @@ const Value& Mapping::in(std::size_t input) const {
   return *inputs_[input];
 }
 
+void Mapping::require_elements(const std::string& tensor, const Sizes& sizes) {
+  const auto count = element_count(sizes);
+  if (!count)
+    refuse(tensor + " has the sizes " + list_of(sizes), "64 bits count all elements of a tensor");
+  if (*count == 0)
+    refuse(tensor + " is empty, of sizes " + list_of(sizes),
+           "DirectML has no tensors without elements");
+}
+
 View Mapping::view(std::size_t input) {
   const Value& value = in(input);
   if (value.constant || !value.edge.empty()) used.push_back(&value);
-  if (element_count(value.sizes).value_or(0) == 0)
-    refuse("its input " + std::to_string(input) + " is empty, of sizes " + list_of(value.sizes),
-           "DirectML has no tensors without elements");
+  require_elements("its input " + std::to_string(input), value.sizes);
   return {value.edge, value.type, value.sizes, {}};
 }
 
@@ -143,9 +150,7 @@ std::string Mapping::own_edge() {
 }
 
 View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean) {
-  if (element_count(sizes).value_or(0) == 0)
-    refuse("its output is empty, of sizes " + list_of(sizes),
-           "DirectML has no tensors without elements");
+  require_elements("its output", sizes);
   if (!wants(output)) return {"", type, sizes, {}};
   if (outputs.size() <= output) outputs.resize(output + 1);
   Value value{std::string(node_.outputs[output]), type, is_boolean, sizes, {}, {}};

@@ -58,6 +58,10 @@ class Mapping {
   [[noreturn]] static void refuse(std::string message, std::string rule = "");
   [[noreturn]] static void refuse_invalid(std::string message, std::string rule = "");
 
+  /// Refuses a tensor that DirectML cannot hold: one without elements, or with more than 64 bits
+  /// count.
+  static void require_elements(const std::string& tensor, const Sizes& sizes);
+
   // Inputs.
   std::size_t input_count() const { return inputs_.size(); }
   bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }

@@ -247,6 +247,10 @@ TEST_CASE("an empty shard of a batch that has jobs passes with a note") {
   folder.write("jobs.json", "[" + named_job("a") + "," + named_job("b") + "]");
   for (const char* jobs : {"jobs.json", "jobs.jsonl"}) {
     CAPTURE(jobs);
+    CHECK(folder.batch({jobs, "--shard", "0/1000000", "-q"}).code == 0);
+    const auto many = folder.batch({jobs, "--shard", "0/1000001"});
+    CHECK(many.code == 2);
+    CHECK(contains(many.error, "N at most 1000000"));
     const auto empty = folder.batch({jobs, "--shard", "2/3", "--results", "r2.jsonl"});
     CHECK(empty.code == 0);
     CHECK(empty.error == "dmlop: note: shard 2/3 has none of the 2 jobs\n");

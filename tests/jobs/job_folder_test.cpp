@@ -1,6 +1,7 @@
 // A job's folder, from outside: run, check, bench and batch find the same files beside an op.json.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -105,8 +106,8 @@ TEST_CASE("a job's folder: one without a description is refused with the way to 
     const auto result = folder.dmlop({command, "outer"});
     CHECK(result.code == 2);
     CHECK(contains(result.error,
-                   "outer has no op.json, no model.json, no graph.json and no "
-                   "Partition_N.bin\n"));
+                   "outer has no op.json, no model.json, no graph.json, no "
+                   "Partition_N.bin and no model.onnx\n"));
     CHECK(contains(result.error, "`dmlop batch outer`"));
   }
   // A model may be the folder's description, too.
@@ -256,6 +257,23 @@ TEST_CASE("a job's folder: an input whose name has a slip is suggested") {
     CHECK(contains(check.error, warning) == (name != "x.npy"));
     const auto json = Json::parse(folder.dmlop({"check", "job", "--format", "json"}).output);
     CHECK(json.at("descriptions").at(0).at("warnings").size() == (name != "x.npy" ? 1 : 0));
+  }
+}
+
+TEST_CASE("a job's folder: an optional input whose name has a slip is a warning") {
+  for (const auto& [name, is_slip] : std::map<std::string, bool>{
+           {"CTensors.npy", true}, {"ctensor.npy", true}, {"C.npy", true}, {"copy.npy", false}}) {
+    CAPTURE(name);
+    const Folder folder;
+    for (const char* file : {"op.json", "ATensor.npy", "BTensor.npy"})
+      folder.write(std::string("g/") + file,
+                   read_file(DMLOP_SOURCE_DIR "/samples/gemm/" + std::string(file)));
+    folder.write("g/" + name, read_file(DMLOP_SOURCE_DIR "/samples/gemm/CTensor.npy"));
+    const auto run = dmlop_program({"run", "g", "--cpu"}, {.folder = folder.path()});
+    CHECK(run.code == 0);
+    const std::string warning = "g/" + name + ": warning: this file is not used: ";
+    CHECK(contains(run.error, warning) == is_slip);
+    CHECK(contains(run.error, "did you mean CTensor.npy?") == is_slip);
   }
 }
 

@@ -66,6 +66,10 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
     CAPTURE(wrong);
     CHECK(sample.run({"check", "onnx/model.onnx", "--dim", wrong}).code == 2);
   }
+  const auto twice =
+      sample.run({"check", "onnx/model.onnx", "--dim", "batch=2", "--dim", "batch=2"});
+  CHECK(twice.code == 2);
+  CHECK(has(twice.error, "--dim batch is given twice"));
   CHECK(has(sample.run({"check", "onnx/x.npy", "--dim", "batch=2"}).error, "this is a .npy file"));
 }
 

@@ -106,7 +106,10 @@ def _load() -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:
-        raise ImportError(f"loading dmlop's library {path}: {error}") from None
+        raise ImportError(
+            f"loading dmlop's library {path}: {error}; install the wheel, or set DMLOP_LIBRARY to the "
+            "path of libdmlop_c.so.1 (build/lib/ of a build)"
+        ) from None
     error = POINTER(c_void_p)
     operation, tensors = POINTER(OperationStruct), POINTER(TensorStruct)
     call, text = POINTER(CallStruct), POINTER(c_void_p)
