@@ -35,9 +35,8 @@ void read_job_file(BatchJob& job, const std::string& path, const SharedConfineme
   }
   try {
     if (error) throw Error(ErrorKind::io_failed, "looking for " + path + ": " + reason(error));
-    const PathProblem problem = confinement ? confinement->problem_of_file(path) : PathProblem{};
-    if (problem) {
-      job.findings.push_back(confinement_finding(path, problem, *confinement));
+    if (const auto problem = problem_of_found(path, confinement)) {
+      job.findings.push_back(*problem);
       return;
     }
     std::string text = with_context("reading " + path,
@@ -55,6 +54,8 @@ void read_folder_job(BatchJob& job, const std::string& path, const SharedConfine
   JobRequest& request = job.request;
   request.confinement = confinement;
   request.description_path = path;
+  if (const auto problem = confinement ? std::nullopt : problem_of_found(path, confinement))
+    job.findings.push_back(*problem);
   request.found = files_beside(path, confinement, job.findings);
   request.tolerance = tolerance_beside(path, confinement, job.findings);
   job.has_known_tags = !has_job_folder(path);

@@ -121,6 +121,7 @@ struct Graph {
   std::vector<std::string> outputs;  // names of edges
   std::vector<GraphNode> nodes;
   std::map<std::string, std::vector<std::uint64_t>> sizes = {};  // of edges whose file says them
+  std::map<std::string, std::uint64_t> input_bytes = {};         // of inputs whose file says them
 };
 
 /// A tensor of a node and the edge that it is bound to: "" for none.

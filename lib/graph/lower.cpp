@@ -118,6 +118,8 @@ class Lowering {
   void add_input(const std::string& name) {
     Edge* edge = add_edge(name, Source::input, "the inputs of the graph");
     if (edge == nullptr) return;
+    const auto bytes = graph_.input_bytes.find(name);
+    if (bytes != graph_.input_bytes.end()) edge->bytes = bytes->second;
     edge->input = lowered_.inputs.size();
     lowered_.inputs.push_back({.resource = edge->resource, .types = {}, .sizes = {}});
   }
@@ -213,11 +215,10 @@ class Lowering {
              ErrorKind::unavailable);
       return std::nullopt;
     }
+    require_bytes(reader, edge, needed);
     if (edge.source == Source::input) {
       edge.has_4_bits = has_4_bits(*desc);
       resource(edge).size = std::max(resource(edge).size, needed);
-    } else {
-      require_bytes(reader, edge, needed);
     }
     return BufferRange{edge.resource, 0, needed};
   }

@@ -1,5 +1,8 @@
 #include "job/confined_files.hpp"
 
+#include <filesystem>
+
+#include "base/path.hpp"
 #include "job/file_names.hpp"
 
 namespace dmlop {
@@ -47,6 +50,23 @@ void check_confined(const std::vector<NamedFile>& files, Diagnostics& diagnostic
     if (const PathProblem problem = file.confinement->problem_of_file(file.path))
       diagnostics.push_back(confinement_finding(file.path, problem, *file.confinement));
   }
+}
+
+std::optional<Diagnostic> problem_of_found(const std::string& path,
+                                           const SharedConfinement& confinement) {
+  if (confinement) {
+    const PathProblem problem = confinement->problem_of_file(path);
+    return problem ? std::optional(confinement_finding(path, problem, *confinement)) : std::nullopt;
+  }
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(to_path(path), ignored);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
+    return std::nullopt;
+  return Diagnostic{.file = path,
+                    .message = "this is a pipe or a device, for which a job would wait",
+                    .rule = "files that are found in a folder are regular files",
+                    .suggestion = "remove it, or name it on the command line"};
 }
 
 }  // namespace dmlop

@@ -1,6 +1,7 @@
 // Which files of a job its confinement refuses. Nothing is opened here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,10 @@ Diagnostic confinement_finding(const json::Document& document, const json::Value
 /// The finding that a file or folder which was found is refused.
 Diagnostic confinement_finding(const std::string& path, const PathProblem& problem,
                                const Confinement& confinement);
+
+/// What keeps a file from being read that was found, and not named: with a confinement its place,
+/// or that it is a pipe or a device, for which a job would wait.
+std::optional<Diagnostic> problem_of_found(const std::string& path,
+                                           const SharedConfinement& confinement);
 
 }  // namespace dmlop

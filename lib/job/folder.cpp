@@ -41,12 +41,19 @@ std::vector<FolderEntry> listed(const fs::path& folder, Diagnostics& diagnostics
 }
 
 std::vector<NamedFile> npy_files_of(const fs::path& folder, const std::vector<FolderEntry>& entries,
-                                    const SharedConfinement& confinement) {
+                                    const SharedConfinement& confinement,
+                                    Diagnostics& diagnostics) {
   std::vector<NamedFile> files;
   for (const FolderEntry& entry : entries) {
     const fs::path name = to_path(entry.name);
-    if (name.extension() == ".npy" && name != "expected.npy")
-      files.push_back({to_text(name.stem()), to_text(folder / name), confinement});
+    if (name.extension() != ".npy" || name == "expected.npy") continue;
+    const std::string path = to_text(folder / name);
+    // Where files are confined, only those that are used are looked at.
+    if (const auto problem = confinement ? std::nullopt : problem_of_found(path, confinement)) {
+      diagnostics.push_back(*problem);
+    } else {
+      files.push_back({to_text(name.stem()), path, confinement});
+    }
   }
   std::sort(files.begin(), files.end(),
             [](const NamedFile& a, const NamedFile& b) { return a.tensor < b.tensor; });
@@ -375,11 +382,11 @@ FolderFiles files_beside(const std::string& description_path, const SharedConfin
   if (!has_job_folder(description_path)) return files;
   const fs::path folder = to_path(description_path).parent_path();
   const auto entries = listed(folder, diagnostics);
-  files.inputs = npy_files_of(folder, entries, confinement);
+  files.inputs = npy_files_of(folder, entries, confinement, diagnostics);
   files.golden_folder = to_text(folder / "expected");
   if (has_entry(folder / "expected", diagnostics)) {
     const auto golden = listed(folder / "expected", diagnostics);
-    files.expected = npy_files_of(folder / "expected", golden, confinement);
+    files.expected = npy_files_of(folder / "expected", golden, confinement, diagnostics);
     find_misnamed_golden(folder / "expected", golden, files);
   }
   find_misnamed(folder, entries, files, diagnostics);
@@ -395,11 +402,9 @@ std::optional<Tolerance> tolerance_beside(const std::string& description_path,
   const fs::path file = to_path(description_path).parent_path() / "tol.json";
   if (!has_entry(file, diagnostics)) return std::nullopt;
   const std::string path = to_text(file);
-  if (confinement) {
-    if (const PathProblem problem = confinement->problem_of_file(path)) {
-      diagnostics.push_back(confinement_finding(path, problem, *confinement));
-      return std::nullopt;
-    }
+  if (const auto problem = problem_of_found(path, confinement)) {
+    diagnostics.push_back(*problem);
+    return std::nullopt;
   }
   try {
     std::string text = with_context("reading " + path,

@@ -486,5 +486,25 @@ TEST_CASE("graph program: convert refuses what a graph is not, and files that it
         std::string::npos);
 }
 
+TEST_CASE("graph program: a node reads no more of an input than the graph says that it has") {
+  const Folder folder;
+  const auto check = [&](const std::string& sizes) {
+    folder.write("graph.json",
+                 R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]}],
+                     "nodes": [{"name": "n", "type": "ELEMENT_WISE_IDENTITY",
+                                "bindings": {"InputTensor": "x", "OutputTensor": "y"},
+                                "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": )" +
+                     sizes + "}}}]}");
+    return dmlop_program({"check", "graph.json"}, {.folder = folder.path()});
+  };
+  CHECK(check("[1, 1, 4, 4]").code == 0);
+  CHECK(check("[1, 1, 2, 8]").code == 0);
+  CHECK(check("[1, 1, 1, 4]").code == 0);
+  const auto more = check("[1, 1, 4, 5]");
+  CHECK(more.code == 3);
+  CHECK(more.error.find("InputTensor needs 80 bytes, but the edge \"x\" has 64") !=
+        std::string::npos);
+}
+
 }  // namespace
 }  // namespace dmlop::test

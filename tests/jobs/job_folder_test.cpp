@@ -1,5 +1,6 @@
 // A job's folder, from outside: run, check, bench and batch find the same files beside an op.json.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -274,6 +275,19 @@ TEST_CASE("a job's folder: an optional input whose name has a slip is a warning"
     const std::string warning = "g/" + name + ": warning: this file is not used: ";
     CHECK(contains(run.error, warning) == is_slip);
     CHECK(contains(run.error, "did you mean CTensor.npy?") == is_slip);
+  }
+}
+
+TEST_CASE("a job's folder: no job waits for a pipe that is found") {
+  for (const char* name :
+       {"op.json", "InputTensor.npy", "tol.json", "job.json", "expected/OutputTensor.npy"}) {
+    CAPTURE(name);
+    const JobFolder folder;
+    fs::remove(folder / ("job/" + std::string(name)));
+    REQUIRE(::mkfifo((folder / ("job/" + std::string(name))).c_str(), 0600) == 0);
+    const auto batch = folder.dmlop({"batch", "job", "--cpu"});
+    CHECK(batch.code == 3);
+    CHECK(contains(batch.output, std::string(name) + ": error: this is a pipe or a device"));
   }
 }
 
