@@ -209,9 +209,10 @@ TEST_CASE("documents: links lead to files and headings that exist") {
 
 TEST_CASE("documents: the options, tests and commands of build.sh that they name exist") {
   // Options of other programs.
-  const std::set<std::string> foreign{"--array",    "--cpus-per-task", "--dependency",
-                                      "--env",      "--install",       "--preset",
-                                      "--sshlogin", "--version",       "--wrap"};
+  const std::set<std::string> foreign{"--array",   "--cpus-per-task", "--dependency", "--env",
+                                      "--install", "--preset",        "--cflags",     "--libs",
+                                      "--prefix",  "--variable",      "--sshlogin",   "--version",
+                                      "--wrap"};
   static const std::regex option("--[a-z][a-z0-9-]*"), test("[a-z0-9_]+_test");
   static const std::regex build("\\./build\\.sh ([a-z-]+)");
   std::string manual = dmlop_program({"manual"}).output;
