@@ -54,8 +54,6 @@ void read_folder_job(BatchJob& job, const std::string& path, const SharedConfine
   JobRequest& request = job.request;
   request.confinement = confinement;
   request.description_path = path;
-  if (const auto problem = confinement ? std::nullopt : problem_of_found(path, confinement))
-    job.findings.push_back(*problem);
   request.found = files_beside(path, confinement, job.findings);
   request.tolerance = tolerance_beside(path, confinement, job.findings);
   job.has_known_tags = !has_job_folder(path);
