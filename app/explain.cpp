@@ -52,7 +52,9 @@ int explain(const ExplainOptions& options) {
 Action add_explain(OptionList& command) {
   const auto options = std::make_shared<ExplainOptions>();
   command
-      .add_option("CODE", options->text, "A code (80070057, E_INVALIDARG), or a text that has one or what Windows says for it")
+      .add_option(
+          "CODE", options->text,
+          "A code (80070057, E_INVALIDARG), or a text that has one or Windows' words for it")
       .required();
   return [options] { return explain(*options); };
 }
