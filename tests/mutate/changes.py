@@ -34,9 +34,9 @@ ARGUMENT = r"[\w.\[\]]+(?:->\w+)?(?:\(\))?"
 STATEMENT = r"^\s+(?!return\b|const\b|auto\b|using\b|break;|continue;|else\b|case\b|default\b)"
 
 
-def split_arguments(text):
-    """The arguments of a call, none of which has a call with several of its own."""
-    return text.split(", ")
+def argument(number):
+    """Puts one argument of a call in the call's place."""
+    return lambda call: call[call.index("(") + 1 : -1].split(", ")[number]
 
 
 def drop(kind, pattern):
@@ -61,6 +61,7 @@ OTHERS = {word: other for pair in PAIRS for word, other in (pair, pair[::-1])}
 NAMED = "|".join(sorted(OTHERS, key=len, reverse=True))
 TERM = r"[\w.\[\]:>-]+(?:\([^(),]*\))?"
 BOUND = rf"{TERM}(?: [-+*/] {TERM})*"
+MIN_OR_MAX = r"\b(?:std::)?(?:min|max)(?:<[\w:]+>)?"
 AIMED = [
     # The strides, offset or sizes of another tensor, or those along another axis.
     ("other tensor", rf"(?<![\w.])(?:{NAMED})(?=(?:_|\.|->)\w*(?:stride|offset|size|extent))", lambda word: OTHERS[word]),
@@ -68,12 +69,9 @@ AIMED = [
     ("other tensor", r"(?<=inputs\[)[01](?=\])", lambda number: str(1 - int(number))),
     ("loop", r"\bbreak;$", "continue;"), ("loop", r"\bcontinue;$", "break;"),
     drop("barrier", r"^\s+(?:\w*[Bb]arrier\w*)\([^;]*\);$"),
-    ("clamp", rf"\b(?:std::)?(?:min|max)(?:<[\w:]+>)?\({BOUND}, {BOUND}\)",
-     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[0], text)),
-    ("clamp", rf"\b(?:std::)?(?:min|max)(?:<[\w:]+>)?\({BOUND}, {BOUND}\)",
-     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[1], text)),
-    ("clamp", rf"\b(?:std::)?clamp\({BOUND}, {BOUND}, {BOUND}\)",
-     lambda text: re.sub(r"^[^(]*\((.*)\)$", lambda found: split_arguments(found[1])[0], text)),
+    ("clamp", rf"{MIN_OR_MAX}\({BOUND}, {BOUND}\)", argument(0)),
+    ("clamp", rf"{MIN_OR_MAX}\({BOUND}, {BOUND}\)", argument(1)),
+    ("clamp", rf"\b(?:std::)?clamp\({BOUND}, {BOUND}, {BOUND}\)", argument(0)),
 ]
 SWAPPED = re.compile(rf"(?<=[\w>])\(({ARGUMENT}), ({ARGUMENT})(?=[,)])")
 

@@ -4,11 +4,11 @@
 usage: mutate.py [COUNT] [PATH...] [--seed 1] [--jobs N] [--patience 600] [--kind KIND] [--again] [--report]
 
 COUNT changes (20) of the files in PATH (lib app specs shaders) are made, in an order that the seed decides: the same
-seed goes on where an earlier run stopped, whatever became of other files meanwhile. Headers are changed only where PATH
-names them, as many files include them. --kind makes changes of this kind only, such as "clamp", "barrier", "loop",
-"other tensor" or "lost error": changes.py has them all. All happens in build-mutate/: a copy of the tree (its tracked and new files, as
-they are now), a build with -O1, temporary files, and results.jsonl with a line for each change. The user's files are
-only read.
+seed goes on where an earlier run stopped, whatever became of other files meanwhile. Headers are changed only where
+PATH names them, as many files include them. --kind makes changes of this kind only, such as "clamp", "barrier",
+"loop", "other tensor" or "lost error": changes.py has them all. All happens in build-mutate/: a copy of the tree (its
+tracked and new files, as they are now), a build with -O1, temporary files, and results.jsonl with a line for each
+change. The user's files are only read.
 
 A change that does not compile, or after which the programs are the same byte for byte, is none. Tests run nearest
 first, until one fails or takes far longer than before: the change was noticed. Tests that are near are always asked,

@@ -66,6 +66,7 @@ TEST_CASE("exit codes: done") {
        ""},
       {{"check", "op.json", "-i", "x.npy"}, 0, ""},
       {{"ops", "PADDING"}, 0, ""},
+      {{"run", "padding", "--example", "--random", "--cpu"}, 0, ""},
       {{"ops", "DML_OPERATOR_SLICE1"}, 0, ""},
       {{"inspect", "x.npy"}, 0, ""},
       {{"schema"}, 0, ""},
@@ -96,6 +97,9 @@ TEST_CASE("a word that is no command is told what it can be used with") {
 TEST_CASE("exit codes: wrong usage, with what to type instead") {
   check_rows({
       {{}, 2, "dmlop runs DirectML operators anywhere"},
+      {{"ops", "PADDING", "--example", "--format", "json"},
+       2,
+       "dmlop: error: --example writes a commented description; leave out --format"},
       {{"--verison"}, 2, "dmlop: error: unknown option \"--verison\"; did you mean \"--version\"?"},
       {{"--cpu", "run", "op.json"},
        2,
