@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "ops/tiles.hpp"
@@ -35,8 +36,9 @@ namespace {
 // Calls the action with the kernel as a kind that has tiles. Errors: std::logic_error for others.
 template <typename Action>
 auto visit_tiled(const Kernel& kernel, Action&& action) {
+  using Result = std::invoke_result_t<Action&, const IndexMapKernel&>;
   return std::visit(
-      [&]<typename Kind>(const Kind& kind) -> decltype(action(std::declval<IndexMapKernel>())) {
+      [&]<typename Kind>(const Kind& kind) -> Result {
         if constexpr (tiles::Tiled<Kind>) {
           return action(kind);
         } else {
