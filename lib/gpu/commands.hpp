@@ -29,6 +29,9 @@ inline constexpr std::size_t slot_count = scratch_slot + 1;
 /// One for each slot. What a kernel does not use is bound to its parameters or to its scratch.
 using Bindings = std::array<Binding, slot_count>;
 
+/// The most times that a list of commands binds a kernel.
+inline constexpr std::size_t binds_most = 64;
+
 /// Moments between which time is taken.
 enum class Moment : std::uint8_t { begin, uploaded, computed, end };
 inline constexpr std::size_t moment_count = 4;
@@ -44,6 +47,7 @@ class Commands {
   virtual void stamp(Moment moment) = 0;
   /// The ranges have the same number of bytes.
   virtual void copy(const ResidentRange& from, const ResidentRange& to) = 0;
+  /// At most binds_most times from begin() to submit().
   virtual void bind(const Dispatch& dispatch, const Bindings& bindings) = 0;
   /// Runs groups of what is bound; `words` are the launch's row and the dispatch's constants.
   virtual void launch(std::array<std::uint32_t, 2> groups,

@@ -1,6 +1,7 @@
 #include "gpu/execute.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
@@ -77,27 +78,43 @@ bool overlap(const ResidentRange& a, const ResidentRange& b) {
   return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-// Why a kernel cannot be given the ranges.
-std::string range_refusal(std::span<const ResidentRange> inputs,
-                          std::span<const ResidentRange> outputs, std::uint64_t bytes_limit) {
-  const auto is_unfit = [&](const ResidentRange& range) {
-    return range.offset + range.bytes > bytes_limit;
-  };
-  if (std::none_of(inputs.begin(), inputs.end(), is_unfit) &&
-      std::none_of(outputs.begin(), outputs.end(), is_unfit))
-    return "";
-  return "its tensors do not fit the device's buffers of " + std::to_string(bytes_limit) + " bytes";
-}
-
 bool is_aligned(const ResidentRange& range) {
   return range.offset % range_alignment == 0;
 }
 
-// Whether a kernel can write the range in place.
-bool is_written_in_place(const ResidentRange& output, std::span<const ResidentRange> inputs) {
-  return is_aligned(output) && ends_well(output) &&
-         std::none_of(inputs.begin(), inputs.end(),
-                      [&](const ResidentRange& input) { return overlap(input, output); });
+// The slots that the steps use, each once.
+struct UsedSlots {
+  explicit UsedSlots(std::span<const Step> steps) {
+    for (const Step& step : steps) {
+      read.insert(step.reads.begin(), step.reads.end());
+      written.insert(step.writes.begin(), step.writes.end());
+    }
+  }
+  std::set<std::size_t> read, written;
+};
+
+// Whether kernels can write the range of a slot in place.
+bool is_written_in_place(std::size_t slot, const UsedSlots& used,
+                         std::span<const ResidentRange> slots) {
+  return is_aligned(slots[slot]) && ends_well(slots[slot]) &&
+         std::none_of(used.read.begin(), used.read.end(), [&](std::size_t other) {
+           return other != slot && overlap(slots[other], slots[slot]);
+         });
+}
+
+// The kernels of the steps, on the ranges of their slots.
+std::vector<KernelRun> kernel_runs(std::span<const Step> steps,
+                                   std::span<const ResidentRange> slots, const DeviceInfo& device) {
+  std::vector<KernelRun> runs;
+  for (const Step& step : steps) {
+    for (const Dispatch& usual : step.dispatches) {
+      KernelRun& run = runs.emplace_back(&chosen_dispatch(usual, device));
+      for (const std::size_t input : run.dispatch->inputs)
+        run.inputs.push_back(slots[step.reads[input]]);
+      for (const std::size_t slot : step.writes) run.outputs.push_back(slots[slot]);
+    }
+  }
+  return runs;
 }
 
 }  // namespace
@@ -129,17 +146,9 @@ class Executor::TileRunner {
     }
     const std::uint64_t bytes = output_elements(tile.kernel) * output_element_size(tile.kernel);
     const ResidentRange output = set.range(device_, inputs.size(), bytes);
-    const std::vector<Dispatch> dispatches = make_dispatches(tile.kernel);
-    for (const Dispatch& usual : dispatches) {
-      const Dispatch& dispatch = chosen_dispatch(usual, device_.info());
-      std::vector<ResidentRange> read;
-      for (const std::size_t input : dispatch.inputs) read.push_back(inputs[input]);
-      const bool is_last = &usual == &dispatches.back();
-      set.stream.run(dispatch, read, std::span(&output, 1), is_last ? &output : nullptr);
-      if (is_last) break;
-      set.stream.finish();
-      add(times_, set.stream.times());
-    }
+    const Step step = step_of(make_dispatches(tile.kernel), inputs.size(), 1);
+    inputs.push_back(output);
+    set.stream.run({.kernels = kernel_runs(std::span(&step, 1), inputs, device_.info())}, &output);
   }
 
   void finish(Set& set, std::uint64_t index) {
@@ -192,16 +201,14 @@ std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& option
   return grid ? refusal_of_tiles(*grid) : "no part of it is small enough for the device's buffers";
 }
 
-std::string Executor::resident_refusal(const Step&, std::span<const ResidentRange> inputs,
-                                       std::span<const ResidentRange> outputs) const {
+std::string Executor::resident_refusal(std::span<const ResidentRange> ranges) const {
   if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
-  return range_refusal(inputs, outputs, device_.buffer_bytes_limit());
-}
-
-std::string Executor::resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                                       std::span<const ResidentRange> outputs) const {
-  if (std::string refusal = kernel_refusal(kernel); !refusal.empty()) return refusal;
-  return resident_refusal(Step{}, inputs, outputs);
+  const std::uint64_t most = device_.buffer_bytes_limit();
+  const bool fit = std::all_of(ranges.begin(), ranges.end(), [&](const ResidentRange& range) {
+    return range.offset + range.bytes <= most;
+  });
+  if (fit) return "";
+  return "its tensors do not fit the device's buffers of " + std::to_string(most) + " bytes";
 }
 
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options) {
@@ -234,38 +241,29 @@ Stream& Executor::first_stream() {
   return sets_.front()->stream;
 }
 
-void Executor::execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                                std::span<const ResidentRange> outputs, DispatchTimes& times) {
-  execute_resident(Step{make_dispatches(kernel)}, inputs, outputs, times);
-}
-
-void Executor::execute_resident(const Step& step, std::span<const ResidentRange> inputs,
-                                std::span<const ResidentRange> outputs, DispatchTimes& times) {
+// Tensors that stand where kernels cannot read or write them are copied.
+void Executor::execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
+                                DispatchTimes& times) {
   Stream& stream = first_stream();
-  // Tensors that stand where a kernel cannot read or write them are copied.
   Set& set = *sets_.front();
-  std::vector<ResidentRange> read_from(inputs.begin(), inputs.end());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (is_aligned(inputs[i])) continue;
-    read_from[i] = set.range(device_, i, inputs[i].bytes);
-    stream.copy(inputs[i], read_from[i]);
+  const UsedSlots used(steps);
+  StreamWork work;
+  std::vector<ResidentRange> placed(slots.begin(), slots.end());
+  for (const std::size_t slot : used.read) {
+    if (is_aligned(slots[slot]) || used.written.contains(slot)) continue;
+    placed[slot] = set.range(device_, slot, slots[slot].bytes);
+    work.copies_before.push_back({slots[slot], placed[slot]});
   }
-  std::vector<ResidentRange> written(outputs.begin(), outputs.end());
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_written_in_place(outputs[i], inputs))
-      written[i] = set.range(device_, inputs.size() + i, outputs[i].bytes);
+  for (const std::size_t slot : used.written) {
+    if (is_written_in_place(slot, used, slots)) continue;
+    placed[slot] = set.range(device_, slot, slots[slot].bytes);
+    work.copies_after.push_back({placed[slot], slots[slot]});
   }
-  for (const Dispatch& usual : step.dispatches) {
-    const Dispatch& dispatch = chosen_dispatch(usual, device_.info());
-    std::vector<ResidentRange> read;
-    for (const std::size_t input : dispatch.inputs) read.push_back(read_from[input]);
-    stream.run(dispatch, read, written);
-    stream.finish();
-    add(times, stream.times());
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (written[i].buffer != outputs[i].buffer) stream.copy(written[i], outputs[i]);
-  }
+  work.kernels = kernel_runs(steps, placed, device_.info());
+  if (work.kernels.empty()) return;
+  stream.run(work);
+  stream.finish();
+  add(times, stream.times());
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {

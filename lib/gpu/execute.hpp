@@ -44,18 +44,13 @@ class Executor {
                              std::span<const std::span<const std::byte>> inputs,
                              const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
-  /// Why a step of a plan, none of whose kernels is refused (gpu/steps.hpp), cannot run on buffers
-  /// of the device; the ranges are its inputs and outputs.
-  std::string resident_refusal(const Step& step, std::span<const ResidentRange> inputs,
-                               std::span<const ResidentRange> outputs) const;
-  /// Executes a step that is not refused. Errors: run_failed.
-  void execute_resident(const Step& step, std::span<const ResidentRange> inputs,
-                        std::span<const ResidentRange> outputs, DispatchTimes& times);
-  /// The same of a kernel.
-  std::string resident_refusal(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                               std::span<const ResidentRange> outputs) const;
-  void execute_resident(const Kernel& kernel, std::span<const ResidentRange> inputs,
-                        std::span<const ResidentRange> outputs, DispatchTimes& times);
+  /// Why kernels cannot be given the ranges of buffers of the device, in words that follow
+  /// "because"; "" where they can.
+  std::string resident_refusal(std::span<const ResidentRange> ranges) const;
+  /// Executes the steps of a plan (gpu/steps.hpp) on ranges that are not refused, by slot of the
+  /// plan; those of slots that no step names are not looked at. Errors: run_failed.
+  void execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
+                        DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);

@@ -9,9 +9,6 @@ namespace {
 // As in shaders/bindings.hlsli.
 constexpr std::uint32_t groups_per_row = 65535;
 
-// A launch takes some microseconds, however little its threads do.
-constexpr std::size_t launches_together = 256;
-
 std::uint32_t groups_of(std::uint32_t threads) {
   return static_cast<std::uint32_t>((std::uint64_t{threads} + group_threads - 1) / group_threads);
 }
@@ -43,6 +40,12 @@ Launch Launches::launch(std::uint32_t first, std::uint32_t end) const {
   return {.row = {first, end, stage.step, stage.base},
           .groups = {columns, (groups + columns - 1) / columns},
           .awaits_writes = has_written_ && at_ == 0};
+}
+
+std::uint64_t Launches::least_work() const {
+  const Stage& stage = stages_[stage_];
+  return std::uint64_t{stage.work} *
+         std::min<std::uint64_t>(group_threads, stage.end - stage.first - at_);
 }
 
 Submission Launches::next(std::uint64_t work) {

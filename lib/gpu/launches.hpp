@@ -19,6 +19,10 @@ struct Launch {
   bool awaits_writes;  // of the stages before its own
 };
 
+/// A launch takes some microseconds, however little its threads do: a device is given no more than
+/// about so many together.
+inline constexpr std::size_t launches_together = 256;
+
 /// Launches that a device is given together.
 struct Submission {
   std::vector<Launch> launches;
@@ -31,6 +35,8 @@ class Launches {
   /// The stages must outlive it.
   explicit Launches(std::span<const Stage> stages) : stages_(stages) { skip_empty_stages(); }
   bool done() const { return stage_ == stages_.size(); }
+  /// The work of the least that next() gives.
+  std::uint64_t least_work() const;
   /// The next ones: as many threads as do no more than `work` together, but at least a group.
   Submission next(std::uint64_t work);
 

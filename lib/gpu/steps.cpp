@@ -1,6 +1,7 @@
 #include "gpu/steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu/dispatch.hpp"
 #include "gpu/kernels/fused_passes.hpp"
@@ -14,6 +15,13 @@ std::optional<kernels::FusedPasses> fused_passes(const Plan& plan, std::size_t f
 }
 
 }  // namespace
+
+Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs) {
+  Step step{std::move(dispatches)};
+  for (std::size_t i = 0; i < inputs; ++i) step.reads.push_back(i);
+  for (std::size_t i = 0; i < outputs; ++i) step.writes.push_back(inputs + i);
+  return step;
+}
 
 std::vector<Step> steps_of(const Plan& plan) {
   std::vector<Step> steps;

@@ -17,6 +17,9 @@ struct Step {
   std::vector<std::size_t> writes = {};
 };
 
+/// The dispatches of a kernel alone: its inputs are the first slots, and its outputs those after.
+Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs);
+
 /// The steps of a plan, none of whose kernels is refused. Temporaries that no step names are not
 /// needed.
 std::vector<Step> steps_of(const Plan& plan);

@@ -4,10 +4,20 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/divide.hpp"
 #include "gpu/launches.hpp"
 #include "gpu/staging.hpp"
 
 namespace dmlop::gpu {
+namespace {
+
+// From the parameters of a dispatch to those of the next one.
+std::uint64_t place_bytes(const Dispatch& dispatch) {
+  const std::uint64_t bytes = rounded_up(dispatch.parameters.size() * 4);
+  return divided_up(bytes, range_alignment) * range_alignment;
+}
+
+}  // namespace
 
 ResidentRange Stream::Room::range(Device& device, std::uint64_t bytes) {
   if (!buffer_ || buffer_->bytes() < bytes) {
@@ -27,78 +37,129 @@ std::span<std::byte> Stream::upload(const ResidentRange& to) {
   return from.buffer->mapped().first(to.bytes);
 }
 
-Bindings Stream::bindings_for(const Dispatch& dispatch, std::span<const ResidentRange> inputs,
-                              std::span<const ResidentRange> outputs) {
-  const ResidentRange parameters =
-      parameters_.range(device_, rounded_up(dispatch.parameters.size() * 4));
-  const ResidentRange scratch = scratch_.range(device_, rounded_up(dispatch.scratch_bytes));
-  Bindings bindings;
-  std::fill_n(bindings.begin(), first_output_slot, Binding{parameters});
-  std::fill(bindings.begin() + first_output_slot, bindings.end(), Binding{scratch});
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    bindings.at(first_input_slot + i).range = inputs[i];
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    bindings.at(first_output_slot + i).range = outputs[i];
-  if (dispatch.loads_around) bindings[first_input_slot].slack = slack_bytes;
-  return bindings;
+// All kernels have parameters of their own, and take turns with the scratch.
+std::vector<Bindings> Stream::bindings_for(std::span<const KernelRun> kernels) {
+  std::uint64_t parameter_bytes = 0, scratch_bytes = 0;
+  for (const KernelRun& run : kernels) {
+    parameter_bytes += place_bytes(*run.dispatch);
+    scratch_bytes = std::max(scratch_bytes, rounded_up(run.dispatch->scratch_bytes));
+  }
+  ResidentRange parameters = parameters_.range(device_, parameter_bytes);
+  const ResidentRange scratch = scratch_.range(device_, scratch_bytes);
+  std::vector<Bindings> all;
+  for (const KernelRun& run : kernels) {
+    parameters.bytes = rounded_up(run.dispatch->parameters.size() * 4);
+    Bindings& bindings = all.emplace_back();
+    std::fill_n(bindings.begin(), first_output_slot, Binding{parameters});
+    std::fill(bindings.begin() + first_output_slot, bindings.end(), Binding{scratch});
+    for (std::size_t i = 0; i < run.inputs.size(); ++i)
+      bindings.at(first_input_slot + i).range = run.inputs[i];
+    for (std::size_t i = 0; i < run.outputs.size(); ++i)
+      bindings.at(first_output_slot + i).range = run.outputs[i];
+    if (run.dispatch->loads_around) bindings[first_input_slot].slack = slack_bytes;
+    parameters.offset += place_bytes(*run.dispatch);
+  }
+  return all;
 }
 
-void Stream::record_uploads(const Dispatch& dispatch, const ResidentRange& parameters) {
-  for (const Upload& upload : pending_) commands_->copy(upload.from, upload.to);
-  pending_.clear();
-  if (dispatch.parameters.empty()) return;
-  const auto bytes = std::as_bytes(std::span(dispatch.parameters));
-  const ResidentRange from = parameter_upload_.range(device_, bytes.size());
-  std::memcpy(from.buffer->mapped().data(), bytes.data(), bytes.size());
-  commands_->copy(from, {parameters.buffer, parameters.offset, bytes.size()});
+void Stream::record_copies(std::span<const RangeCopy> copies) {
+  for (const RangeCopy& copy : copies) commands_->copy(copy.from, copy.to);
 }
 
-void Stream::run(const Dispatch& dispatch, std::span<const ResidentRange> inputs,
-                 std::span<const ResidentRange> outputs, const ResidentRange* download) {
+void Stream::record_parameters(std::span<const KernelRun> kernels,
+                               std::span<const Bindings> bindings) {
+  if (kernels.empty()) return;
+  const ResidentRange& last = bindings.back()[parameters_slot].range;
+  const ResidentRange from = parameter_upload_.range(device_, last.offset + last.bytes);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto bytes = std::as_bytes(std::span(kernels[i].dispatch->parameters));
+    const std::uint64_t offset = bindings[i][parameters_slot].range.offset;
+    std::copy(bytes.begin(), bytes.end(),
+              from.buffer->mapped().begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  commands_->copy(from, {last.buffer, 0, from.bytes});
+}
+
+void Stream::run(const StreamWork& work, const ResidentRange* download) {
   wait();
   times_ = {};
-  const Bindings bindings = bindings_for(dispatch, inputs, outputs);
+  const std::vector<Bindings> bindings = bindings_for(work.kernels);
   commands_->begin();
   commands_->stamp(Moment::begin);
   commands_->barrier();  // buffers hold what earlier commands, also of other streams, left there
-  record_uploads(dispatch, bindings[parameters_slot].range);
+  record_copies(pending_);
+  pending_.clear();
+  record_copies(work.copies_before);
+  record_parameters(work.kernels, bindings);
   commands_->barrier();
   commands_->stamp(Moment::uploaded);
-  launch_all(dispatch, bindings);
+  record_kernels(work.kernels, bindings);
+  commands_->stamp(Moment::computed);
+  if (download != nullptr || !work.copies_after.empty()) commands_->barrier();
+  record_copies(work.copies_after);
   downloaded_ = {};
   if (download != nullptr) {
     const ResidentRange to = download_.range(device_, download->bytes);
-    commands_->barrier();
     commands_->copy(*download, to);
     downloaded_ = to.buffer->mapped().first(to.bytes);
   }
-  commands_->stamp(Moment::end);
-  submit("running " + dispatch.kernel);
+  submit_kernels();
+}
+
+void Stream::record_kernels(std::span<const KernelRun> kernels,
+                            std::span<const Bindings> bindings) {
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (i > 0) commands_->barrier();
+    record_launches(*kernels[i].dispatch, bindings[i]);
+  }
 }
 
 // As many launches at a time as the pace allows; the last ones are left to be submitted.
-void Stream::launch_all(const Dispatch& dispatch, const Bindings& bindings) {
+void Stream::record_launches(const Dispatch& dispatch, const Bindings& bindings) {
   std::vector<std::uint32_t> words(std::tuple_size_v<decltype(Launch::row)>);
   words.insert(words.end(), dispatch.constants.begin(), dispatch.constants.end());
-  Launches launches(dispatch.stages);
-  for (;;) {
-    const Submission submission = launches.next(device_.pace().work());
-    commands_->bind(dispatch, bindings);
+  bool is_bound = false;
+  for (Launches launches(dispatch.stages); !launches.done();) {
+    const std::uint64_t pace = device_.pace().work();
+    const bool is_full = launches_ >= launches_together || work_ + launches.least_work() > pace ||
+                         (!is_bound && kernels_.size() == binds_most);
+    if (launches_ > 0 && is_full) {
+      begin_next_list();
+      is_bound = false;
+    }
+    if (!is_bound) {
+      commands_->bind(dispatch, bindings);
+      kernels_.push_back(dispatch.kernel);
+      is_bound = true;
+    }
+    const Submission submission = launches.next(pace - std::min(pace, work_));
     for (const Launch& launch : submission.launches) {
       if (launch.awaits_writes) commands_->barrier();
       std::copy(launch.row.begin(), launch.row.end(), words.begin());
       commands_->launch(launch.groups, words);
     }
-    work_ = submission.work;
-    commands_->stamp(Moment::computed);
-    if (launches.done()) return;
-    commands_->stamp(Moment::end);
-    submit("running " + dispatch.kernel);
-    wait();
-    commands_->begin();
-    commands_->stamp(Moment::begin);
-    commands_->stamp(Moment::uploaded);
+    launches_ += submission.launches.size();
+    work_ += submission.work;
   }
+}
+
+void Stream::begin_next_list() {
+  commands_->stamp(Moment::computed);
+  submit_kernels();
+  wait();
+  commands_->begin();
+  commands_->stamp(Moment::begin);
+  commands_->stamp(Moment::uploaded);
+}
+
+void Stream::submit_kernels() {
+  commands_->stamp(Moment::end);
+  std::string names;
+  for (auto kernel = kernels_.begin(); kernel != kernels_.end(); ++kernel) {
+    if (std::find(kernels_.begin(), kernel, *kernel) == kernel)
+      names += (names.empty() ? "" : ", ") + *kernel;
+  }
+  submit("running " + names);
 }
 
 std::span<const std::byte> Stream::finish() {
@@ -146,6 +207,8 @@ void Stream::wait() {
   commands_->wait();
   is_busy_ = false;
   if (work_ > 0) take_times();
+  kernels_.clear();
+  launches_ = 0;
   work_ = 0;
 }
 

@@ -1,4 +1,4 @@
-// Runs dispatches one after the other: uploads, launches with what they wait for, downloads. All
+// Runs kernels one after the other: uploads, launches with what they wait for, downloads. All
 // backends are given work this way only.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/commands.hpp"
@@ -14,7 +15,28 @@
 
 namespace dmlop::gpu {
 
-/// Beside other streams of its device. It has room for one dispatch in flight: staging and device
+/// Between ranges of the same number of bytes.
+struct RangeCopy {
+  ResidentRange from, to;
+};
+
+/// A kernel on ranges that begin at multiples of range_alignment. No output overlaps another of the
+/// kernel's ranges, and each ends with its buffer or at a multiple of 16 bytes.
+struct KernelRun {
+  const Dispatch* dispatch;
+  std::vector<ResidentRange> inputs;
+  std::vector<ResidentRange> outputs;
+};
+
+/// What a device does in one go: copies, then kernels that each see what those before them wrote,
+/// then copies.
+struct StreamWork {
+  std::vector<RangeCopy> copies_before = {};
+  std::vector<KernelRun> kernels = {};
+  std::vector<RangeCopy> copies_after = {};
+};
+
+/// Beside other streams of its device. It has room for one work in flight: staging and device
 /// memory, kept and reused, growing as needed. Errors of all calls: as Commands. A stream that
 /// failed is not used again.
 class Stream {
@@ -24,11 +46,10 @@ class Stream {
 
   /// Host memory whose bytes the next run() uploads to the range, before anything else.
   std::span<std::byte> upload(const ResidentRange& to);
-  /// Runs a kernel on ranges that begin at multiples of range_alignment. No output overlaps
-  /// another range, and each ends with its buffer or at a multiple of 16 bytes. Then downloads a
-  /// range, if one is given. Returns when no more than a short piece of work is left to be done.
-  void run(const Dispatch& dispatch, std::span<const ResidentRange> inputs,
-           std::span<const ResidentRange> outputs, const ResidentRange* download = nullptr);
+  /// Does the work, then downloads a range, if one is given. The device gets all of it together, or
+  /// as much at a time as its pace allows. Returns when no more than a short piece of it is left to
+  /// be done.
+  void run(const StreamWork& work, const ResidentRange* download = nullptr);
   /// Waits for run(); the bytes that were downloaded, valid until the next one.
   std::span<const std::byte> finish();
   /// Of the last run().
@@ -52,14 +73,14 @@ class Stream {
     Place place_;
     std::unique_ptr<ResidentBuffer> buffer_;
   };
-  struct Upload {
-    ResidentRange from, to;
-  };
 
-  Bindings bindings_for(const Dispatch& dispatch, std::span<const ResidentRange> inputs,
-                        std::span<const ResidentRange> outputs);
-  void record_uploads(const Dispatch& dispatch, const ResidentRange& parameters);
-  void launch_all(const Dispatch& dispatch, const Bindings& bindings);
+  std::vector<Bindings> bindings_for(std::span<const KernelRun> kernels);
+  void record_copies(std::span<const RangeCopy> copies);
+  void record_parameters(std::span<const KernelRun> kernels, std::span<const Bindings> bindings);
+  void record_kernels(std::span<const KernelRun> kernels, std::span<const Bindings> bindings);
+  void record_launches(const Dispatch& dispatch, const Bindings& bindings);
+  void begin_next_list();
+  void submit_kernels();
   void submit(const std::string& doing);
   void wait();
   void take_times();
@@ -72,10 +93,13 @@ class Stream {
   Room parameters_{Place::device};
   Room scratch_{Place::device};
   std::unique_ptr<Commands> commands_;
-  std::vector<Upload> pending_;
+  std::vector<RangeCopy> pending_;  // uploads
   std::span<const std::byte> downloaded_;
   bool is_busy_ = false;
-  std::uint64_t work_ = 0;  // of the launches in flight
+  // Of the list that is recorded or in flight.
+  std::vector<std::string> kernels_;  // that it binds
+  std::size_t launches_ = 0;
+  std::uint64_t work_ = 0;
   std::chrono::steady_clock::time_point submitted_;
   DispatchTimes times_;
 };

@@ -40,8 +40,7 @@ class CopyOnDevice {
     stream_.write({from_.get(), 0, bytes_}, random_bytes);
   }
   std::optional<double> run() {
-    stream_.run(dispatch_, std::array{gpu::ResidentRange{from_.get(), 0, bytes_}},
-                std::array{gpu::ResidentRange{to_.get(), 0, bytes_}});
+    stream_.run({.kernels = {{&dispatch_, {{from_.get(), 0, bytes_}}, {{to_.get(), 0, bytes_}}}}});
     stream_.finish();
     return stream_.times().kernel;
   }

@@ -136,19 +136,9 @@ std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
     if (is_needed(slot) && !resident.add(device_, slot, plan_.slots[slot].bytes()))
       return no_room_for(plan_.slots[slot]);
   }
-  const auto ranges_of = [&](const std::vector<std::size_t>& slots_used) {
-    std::vector<gpu::ResidentRange> ranges;
-    for (const std::size_t slot : slots_used) ranges.push_back(resident.ranges[slot]);
-    return ranges;
-  };
-  for (const gpu::Step& step : steps) {
-    std::string refusal =
-        executor_.resident_refusal(step, ranges_of(step.reads), ranges_of(step.writes));
-    if (!refusal.empty()) return refusal;
-  }
-  for (const gpu::Step& step : steps)
-    executor_.execute_resident(step, ranges_of(step.reads), ranges_of(step.writes), times);
-  return "";
+  std::string refusal = executor_.resident_refusal(resident.ranges);
+  if (refusal.empty()) executor_.execute_resident(steps, resident.ranges, times);
+  return refusal;
 }
 
 }  // namespace dmlop

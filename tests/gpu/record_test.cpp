@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gpu/commands.hpp"
 #include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
+#include "gpu/launches.hpp"
 #include "job/device_plan.hpp"
 #include "ops/operator.hpp"
 #include "recorded_device.hpp"
@@ -82,6 +84,47 @@ TEST_CASE("record: a stage waits for the one before it, in one submission and ac
     return record.submissions;
   };
   CHECK(check(1) > check(0));
+}
+
+TEST_CASE("record: a plan is one submission, however many kernels it has") {
+  const auto plan = example_plan(*find_spec("BATCH_NORMALIZATION_TRAINING"));
+  REQUIRE(plan);
+  REQUIRE(plan->passes.size() > 1);
+  const auto submissions = [&](std::uint64_t pace_work) {
+    Record record;
+    REQUIRE(run(*plan, record, 0, pace_work) == "");
+    CHECK(text_of(record) == "");
+    return record.submissions;
+  };
+  const std::size_t transfers =
+      plan->slots_of(SlotKind::input).size() + plan->slots_of(SlotKind::output).size();
+  CHECK(submissions(0) == transfers + 1);
+}
+
+// Each kernel alone would be less than the pace allows.
+TEST_CASE("record: kernels that are too much together are several submissions") {
+  Record record;
+  const auto device = make_recorded_device(record, gpu::Pace::least_work / 8);
+  gpu::Stream stream(*device);
+  const auto from = device->make_resident_buffer(1024), to = device->make_resident_buffer(1024);
+  gpu::Dispatch dispatch = gpu::copy_dispatch(1024);
+  dispatch.stages.clear();
+  dispatch.stages.emplace_back(0, 100, 50'000);
+  const gpu::KernelRun kernel{&dispatch, {{from.get(), 0, 1024}}, {{to.get(), 0, 1024}}};
+  const auto submissions = [&](std::size_t kernels) {
+    const auto before = record.submissions;
+    stream.run({.kernels = std::vector(kernels, kernel)});
+    stream.finish();
+    return record.submissions - before;
+  };
+  CHECK(submissions(1) == 1);
+  CHECK(submissions(2) == 2);
+  CHECK(submissions(5) == 5);
+  dispatch.stages.clear();
+  dispatch.stages.emplace_back(0, 64, 1);
+  CHECK(submissions(gpu::binds_most) == 1);
+  CHECK(submissions(gpu::binds_most + 1) == 2);
+  CHECK(text_of(record) == "");
 }
 
 constexpr std::uint64_t staging = std::uint64_t{64} << 20;

@@ -51,6 +51,16 @@ struct Gpu {
   gpu::Executor executor{*device};
 };
 
+/// Runs a kernel of one output.
+void run(Gpu& gpu, const Kernel& kernel, std::vector<gpu::ResidentRange> reads,
+         const gpu::ResidentRange& write) {
+  const std::array steps{gpu::step_of(gpu::make_dispatches(kernel), reads.size(), 1)};
+  reads.push_back(write);
+  REQUIRE(gpu.executor.resident_refusal(reads) == "");
+  gpu::DispatchTimes times;
+  gpu.executor.execute_resident(steps, reads, times);
+}
+
 Words counting(std::size_t count, std::uint32_t from) {
   Words words(count);
   for (std::size_t i = 0; i < count; ++i) words[i] = from + static_cast<std::uint32_t>(i);
@@ -62,12 +72,7 @@ TEST_CASE("resident: a kernel reads and writes its ranges and nothing beside the
   Gpu gpu;
   const DeviceWords inputs(*gpu.device, gpu.executor, counting(256, 0));
   const DeviceWords outputs(*gpu.device, gpu.executor, counting(256, 5000));
-  const std::array reads{inputs.range(64, 20), inputs.range(128, 20)};
-  const std::array writes{outputs.range(64, 20)};
-  const Kernel kernel = sum_kernel(20);
-  REQUIRE(gpu.executor.resident_refusal(kernel, reads, writes) == "");
-  gpu::DispatchTimes times;
-  gpu.executor.execute_resident(kernel, reads, writes, times);
+  run(gpu, sum_kernel(20), {inputs.range(64, 20), inputs.range(128, 20)}, outputs.range(64, 20));
   Words expected = counting(256, 5000);
   for (std::uint32_t i = 0; i < 20; ++i) expected[64 + i] = 64 + i + 128 + i;
   CHECK(outputs.read() == expected);
@@ -79,10 +84,7 @@ TEST_CASE("resident: an output that ends within 16 bytes of another tensor leave
   Gpu gpu;
   const DeviceWords inputs(*gpu.device, gpu.executor, counting(256, 0));
   const DeviceWords outputs(*gpu.device, gpu.executor, counting(256, 5000));
-  gpu::DispatchTimes times;
-  gpu.executor.execute_resident(sum_kernel(19),
-                                std::array{inputs.range(64, 19), inputs.range(128, 19)},
-                                std::array{outputs.range(64, 19)}, times);
+  run(gpu, sum_kernel(19), {inputs.range(64, 19), inputs.range(128, 19)}, outputs.range(64, 19));
   Words expected = counting(256, 5000);
   for (std::uint32_t i = 0; i < 19; ++i) expected[64 + i] = 64 + i + 128 + i;
   CHECK(outputs.read() == expected);
@@ -93,23 +95,21 @@ TEST_CASE("resident: inputs and outputs may share a buffer, and an input may sta
   Gpu gpu;
   const DeviceWords words(*gpu.device, gpu.executor, counting(256, 0));
   const DeviceWords other(*gpu.device, gpu.executor, counting(64, 7000));
-  const auto run = [&](const gpu::ResidentRange& a, const gpu::ResidentRange& b) {
-    gpu::DispatchTimes times;
-    gpu.executor.execute_resident(sum_kernel(20), std::array{a, b},
-                                  std::array{words.range(128, 20)}, times);
+  const auto add = [&](const gpu::ResidentRange& a, const gpu::ResidentRange& b) {
+    run(gpu, sum_kernel(20), {a, b}, words.range(128, 20));
   };
   Words expected = counting(256, 0);
   const auto check = [&](std::uint32_t a, std::uint32_t b) {
     for (std::uint32_t i = 0; i < 20; ++i) expected[128 + i] = a + i + b + i;
     CHECK(words.read() == expected);
   };
-  run(words.range(64, 20), words.range(192, 20));
+  add(words.range(64, 20), words.range(192, 20));
   check(64, 192);
-  run(words.range(64, 20), words.range(64, 20));
+  add(words.range(64, 20), words.range(64, 20));
   check(64, 64);
-  run(other.range(0, 20), words.range(64, 20));
+  add(other.range(0, 20), words.range(64, 20));
   check(7000, 64);
-  run(other.range(0, 20), other.range(0, 20));
+  add(other.range(0, 20), other.range(0, 20));
   check(7000, 7000);
   CHECK(other.read() == counting(64, 7000));
 }
@@ -133,9 +133,7 @@ TEST_CASE("resident: more kernels than a device keeps, twice") {
           kernel.expression = expression;
           kernel.inputs[0].type = a;
           kernel.inputs[1].type = b;
-          gpu::DispatchTimes times;
-          gpu.executor.execute_resident(kernel, std::array{inputs.range(0, 1), inputs.range(64, 1)},
-                                        std::array{outputs.range(0, 64)}, times);
+          run(gpu, kernel, {inputs.range(0, 1), inputs.range(64, 1)}, outputs.range(0, 64));
           REQUIRE(outputs.read()[0] == result);
           ++kernels;
         }
@@ -157,16 +155,38 @@ TEST_CASE("resident: tensors may begin and end anywhere, and an output may overl
         Row{0, 64, 70, 20}, Row{3, 66, 129, 19}, Row{0, 64, 192, 58}, Row{0, 1, 2, 100}}) {
     CAPTURE(row.output);
     const DeviceWords words(*gpu.device, gpu.executor, counting(250, 0));
-    const std::array reads{words.range(row.a, row.count), words.range(row.b, row.count)};
-    const std::array writes{words.range(row.output, row.count)};
-    const Kernel kernel = sum_kernel(row.count);
-    REQUIRE(gpu.executor.resident_refusal(kernel, reads, writes) == "");
-    gpu::DispatchTimes times;
-    gpu.executor.execute_resident(kernel, reads, writes, times);
+    run(gpu, sum_kernel(row.count), {words.range(row.a, row.count), words.range(row.b, row.count)},
+        words.range(row.output, row.count));
     const Words before = counting(250, 0);
     Words expected = before;
     for (std::uint64_t i = 0; i < row.count; ++i)
       expected[row.output + i] = before[row.a + i] + before[row.b + i];
+    CHECK(words.read() == expected);
+  }
+}
+
+// Sums of sums: each kernel reads what the one before it wrote, and the last output overlaps an
+// input that all read. More kernels than a list of commands binds.
+TEST_CASE("resident: kernels in one go see what those before them wrote, and inputs as they were") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  for (const std::size_t kernels : {1U, 2U, 3U, 64U, 65U, 150U}) {
+    CAPTURE(kernels);
+    const DeviceWords words(*gpu.device, gpu.executor, counting(250, 1));
+    const DeviceWords between(*gpu.device, gpu.executor, Words(64 * kernels, 0));
+    std::vector<gpu::ResidentRange> slots{words.range(3, 40)};
+    std::vector<gpu::Step> steps;
+    for (std::size_t i = 0; i < kernels; ++i) {
+      steps.push_back({gpu::make_dispatches(sum_kernel(40)), {0, i}, {i + 1}});
+      slots.push_back(between.range(64 * i, 40));
+    }
+    slots.back() = words.range(20, 40);
+    REQUIRE(gpu.executor.resident_refusal(slots) == "");
+    gpu::DispatchTimes times;
+    gpu.executor.execute_resident(steps, slots, times);
+    Words expected = counting(250, 1);
+    const auto factor = static_cast<std::uint32_t>(kernels + 1);
+    for (std::uint32_t i = 0; i < 40; ++i) expected[20 + i] = factor * (1 + 3 + i);
     CHECK(words.read() == expected);
   }
 }
@@ -178,8 +198,7 @@ TEST_CASE("resident: tensors that are larger than the device's buffers are refus
   gpu::ResidentRange large = words.range(0, 20);
   const std::uint64_t limit = gpu.device->buffer_bytes_limit();
   large.bytes = limit + 1;
-  const std::array reads{words.range(0, 20), large};
-  CHECK(gpu.executor.resident_refusal(sum_kernel(20), reads, std::array{words.range(0, 20)}) ==
+  CHECK(gpu.executor.resident_refusal(std::array{words.range(0, 20), large}) ==
         "its tensors do not fit the device's buffers of " + std::to_string(limit) + " bytes");
 }
 

@@ -37,8 +37,8 @@ class Checked {
     const unsigned before = gpu::vulkan::validation_messages();
     const auto from = device_->make_resident_buffer(64), to = device_->make_resident_buffer(1024);
     gpu::Stream stream(*device_);
-    stream.run(gpu::copy_dispatch(1024), std::array{gpu::ResidentRange{from.get(), 0, 64}},
-               std::array{gpu::ResidentRange{to.get(), 0, 1024}});
+    const gpu::Dispatch copy = gpu::copy_dispatch(1024);
+    stream.run({.kernels = {{&copy, {{from.get(), 0, 64}}, {{to.get(), 0, 1024}}}}});
     stream.finish();
     return gpu::vulkan::validation_messages() > before;
   }

@@ -87,6 +87,7 @@ class Direct3DCommands : public Commands {
     check(allocator_->Reset(), "resetting a command allocator", &device_);
     check(commands_->Reset(allocator_.Get(), nullptr), "resetting a command list", &device_);
     stamped_.fill(false);
+    outgrown_.clear();
   }
 
   void stamp(Moment moment) override {
@@ -194,8 +195,10 @@ class Direct3DCommands : public Commands {
     Binding read = bindings[slot];
     if (is_written) {
       copies_.resize(slot_count);
-      if (!copies_[slot] || copies_[slot]->bytes() < read.range.bytes)
+      if (!copies_[slot] || copies_[slot]->bytes() < read.range.bytes) {
+        outgrown_.push_back(std::move(copies_[slot]));
         copies_[slot] = std::make_unique<Direct3DBuffer>(context_, Place::device, read.range.bytes);
+      }
       copy(read.range, {copies_[slot].get(), 0, read.range.bytes});
       read.range = {copies_[slot].get(), 0, read.range.bytes};
     }
@@ -229,7 +232,8 @@ class Direct3DCommands : public Commands {
   Context& context_;
   ID3D12Device& device_;
   Buffer ticks_;
-  std::vector<std::unique_ptr<Direct3DBuffer>> copies_;  // of inputs, by slot
+  std::vector<std::unique_ptr<Direct3DBuffer>> copies_;    // of inputs, by slot
+  std::vector<std::unique_ptr<Direct3DBuffer>> outgrown_;  // that the list still uses
   ComPtr<ID3D12CommandAllocator> allocator_;
   ComPtr<ID3D12GraphicsCommandList> commands_;
   ComPtr<ID3D12QueryHeap> queries_;

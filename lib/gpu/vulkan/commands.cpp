@@ -57,7 +57,7 @@ class VulkanCommands : public Commands {
   ~VulkanCommands() override {
     if (!becomes_idle()) {
       context_.hung = true;
-      static_cast<void>(new std::shared_ptr(std::move(pipeline_)));  // never destroyed
+      static_cast<void>(new auto(std::move(pipelines_)));  // never destroyed
       return;
     }
     vkDestroyQueryPool(context_.device, queries_, nullptr);
@@ -73,6 +73,7 @@ class VulkanCommands : public Commands {
     check(vkBeginCommandBuffer(commands_, &begin), "beginning a command buffer");
     if (context_.seconds_per_tick > 0) vkCmdResetQueryPool(commands_, queries_, 0, moment_count);
     is_read_by_host_ = false;
+    pipelines_.clear();
   }
 
   void stamp(Moment moment) override {
@@ -92,6 +93,7 @@ class VulkanCommands : public Commands {
   }
 
   void bind(const Dispatch& dispatch, const Bindings& bindings) override {
+    const VkDescriptorSet descriptors = next_descriptors();
     std::array<VkDescriptorBufferInfo, slot_count> buffers;
     std::array<VkWriteDescriptorSet, slot_count> writes;
     for (std::uint32_t i = 0; i < slot_count; ++i) {
@@ -100,17 +102,17 @@ class VulkanCommands : public Commands {
       buffers[i] = {buffer.handle(), buffer.first() + range.offset - slack,
                     rounded_up(range.bytes) + 2 * slack};
       writes[i] = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                   .dstSet = descriptors_,
+                   .dstSet = descriptors,
                    .dstBinding = i,
                    .descriptorCount = 1,
                    .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                    .pBufferInfo = &buffers[i]};
     }
     vkUpdateDescriptorSets(context_.device, slot_count, writes.data(), 0, nullptr);
-    pipeline_ = context_.pipelines->find(dispatch);
-    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_->handle());
+    pipelines_.push_back(context_.pipelines->find(dispatch));
+    vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipelines_.back()->handle());
     vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
-                            context_.pipelines->layout().handle, 0, 1, &descriptors_, 0, nullptr);
+                            context_.pipelines->layout().handle, 0, 1, &descriptors, 0, nullptr);
   }
 
   void launch(std::array<std::uint32_t, 2> groups, std::span<const std::uint32_t> words) override {
@@ -197,20 +199,27 @@ class VulkanCommands : public Commands {
   }
 
   void create_descriptors() {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, slot_count};
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, slot_count * binds_most};
     const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                          .maxSets = 1,
+                                          .maxSets = binds_most,
                                           .poolSizeCount = 1,
                                           .pPoolSizes = &size};
     check(vkCreateDescriptorPool(context_.device, &pool, nullptr, &descriptor_pool_),
           "creating a descriptor pool");
+  }
+
+  // Those of the kernel that is bound next; they are kept from list to list.
+  VkDescriptorSet next_descriptors() {
+    if (pipelines_.size() < descriptors_.size()) return descriptors_[pipelines_.size()];
+    VkDescriptorSet descriptors = VK_NULL_HANDLE;
     const VkDescriptorSetAllocateInfo allocate{
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = descriptor_pool_,
         .descriptorSetCount = 1,
         .pSetLayouts = &context_.pipelines->layout().set};
-    check(vkAllocateDescriptorSets(context_.device, &allocate, &descriptors_),
+    check(vkAllocateDescriptorSets(context_.device, &allocate, &descriptors),
           "allocating a descriptor set");
+    return descriptors_.emplace_back(descriptors);
   }
 
   void wait_between(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
@@ -253,12 +262,12 @@ class VulkanCommands : public Commands {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkFence fence_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptor_pool_ = VK_NULL_HANDLE;
-  VkDescriptorSet descriptors_ = VK_NULL_HANDLE;
+  std::vector<VkDescriptorSet> descriptors_;
   VkQueryPool queries_ = VK_NULL_HANDLE;
   bool busy_ = false;
   bool timed_out_ = false;
-  bool is_read_by_host_ = false;              // what the commands copy
-  std::shared_ptr<const Pipeline> pipeline_;  // of the launches in flight
+  bool is_read_by_host_ = false;                            // what the commands copy
+  std::vector<std::shared_ptr<const Pipeline>> pipelines_;  // that they bind, in order
   std::string doing_;
 };
 
