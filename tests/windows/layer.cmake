@@ -18,7 +18,7 @@ add_custom_target(layer_beside_host
 add_dependencies(layer_host fake_directml layer_beside_host)
 foreach(mode IN ITEMS refusals pointers graphs inside bindings devices threads capture quiet)
   add_test(NAME layer_${mode} COMMAND layer_host ${mode})
-  set_tests_properties(layer_${mode} PROPERTIES LABELS layer TIMEOUT 120 RESOURCE_LOCK layer_test)
+  set_tests_properties(layer_${mode} PROPERTIES LABELS layer TIMEOUT 600 RESOURCE_LOCK layer_test)
 endforeach()
 set_tests_properties(layer_quiet PROPERTIES ENVIRONMENT "DMLOP_LAYER=quiet")
 set_tests_properties(layer_capture PROPERTIES

@@ -32,7 +32,7 @@ foreach(name IN LISTS program_tests)
   add_test(NAME program_${name} COMMAND ${DMLOP_NATIVE_BUILD}/dmlop_tests
     --source-file=*/${name}_test.cpp "--test-case-exclude=${left_out}")
   set_tests_properties(program_${name} PROPERTIES
-    LABELS program ENVIRONMENT "DMLOP_TEST_PROGRAM=${wrapper}" TIMEOUT 300)
+    LABELS program ENVIRONMENT "DMLOP_TEST_PROGRAM=${wrapper}" TIMEOUT 1200)
 endforeach()
 
 # Direct3D's own: what is missing, what is kept, the bytes of all builds and backends side by side.
