@@ -350,17 +350,19 @@ int run(const RunOptions& options) {
   const bool is_shown = job->outputs.empty() && job->expected.empty() && !other && !options.quiet;
   std::vector<OutputInMemory> shown, computed_by_other;
   JobResult result;
+  std::optional<NewGoldenFiles> golden;
+  if (!options.update_golden.empty()) golden.emplace();
   {
     const RunProgress progress(*job, options.quiet);
     if (other)
       computed_by_other = expect_other_device(*job, *other, options.execution, request.tolerance);
     if (is_shown) shown = outputs_in_memory(*job, backend, options.execution, &result);
-    if (!is_shown) result = run_job(*job, backend, options.execution);
+    if (!is_shown) result = run_job(*job, backend, options.execution, golden ? &*golden : nullptr);
   }
   timings.device = result.times;
   if (!result.notice.empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", result.notice, "\n"});
-  if (!options.update_golden.empty()) update_golden(*job, backend, options.execution, result);
+  if (golden) golden->update(*job, result);
   timings.execute_and_write = clock.lap();
   const int exit_code = exit_code_of(result.comparisons, options.update_golden == "accept");
   const Outcome outcome{exit_code, std::move(result.comparisons)};

@@ -473,16 +473,17 @@ class JobRun {
     if (options_.against != nullptr && prepared_)
       computed_by_other_ = expect_other_device(*prepared_, *options_.against, options_.execution,
                                                job_.request.tolerance);
-    done_ = onnx_    ? onnx_->run(backend_, options_.execution)
-            : model_ ? model_->run(backend_, options_.execution, updates_, options_.against)
-                     : run_job(*prepared_, backend_, options_.execution);
+    if (updates_ && prepared_) golden_.emplace();
+    done_ = onnx_ ? onnx_->run(backend_, options_.execution)
+            : model_
+                ? model_->run(backend_, options_.execution, updates_, options_.against)
+                : run_job(*prepared_, backend_, options_.execution, golden_ ? &*golden_ : nullptr);
     has_run_ = true;
     const bool differs = done_.verdict() == Verdict::failed;
     if (options_.keep_pictures && differs && prepared_) add_pictures();
-    if (updates_ && !onnx_) {
-      model_ ? model_->update_golden(done_)
-             : update_golden(*prepared_, backend_, options_.execution, done_);
-    }
+    if (updates_ && model_) model_->update_golden(done_);
+    if (golden_) golden_->update(*prepared_, done_);
+    golden_.reset();
     conclude(done_.comparisons, job_.xfail_reason, options_.update_golden, result);
   }
 
@@ -577,6 +578,7 @@ class JobRun {
   bool has_run_ = false;
   std::vector<OutputInMemory> computed_by_other_;
   JobResult done_;
+  std::optional<NewGoldenFiles> golden_;  // of prepared_
 };
 
 }  // namespace

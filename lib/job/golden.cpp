@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <memory>
+#include <utility>
 
 #include "base/path.hpp"
 #include "base/text.hpp"
@@ -92,34 +92,64 @@ bool may_update(std::vector<OutputComparison>& comparisons) {
   return false;
 }
 
-void update_golden(const Job& job, Backend& backend, const ExecutionOptions& options,
-                   JobResult& result) {
+NewGoldenFile::NewGoldenFile(const PlannedOutput& output, const Expectation& expectation)
+    : expectation_(expectation),
+      type_(*output.desc->data_type),
+      proves_something_(expectation.tolerance.allow_trivial) {
+  try {
+    folder_.emplace(expectation.path);
+    file_.emplace(output, expectation.path, expectation.raw.has_value());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io_failed) throw;
+    failure_ = std::current_exception();
+  }
+}
+
+void NewGoldenFile::write_at(std::uint64_t offset, std::span<const std::byte> part) {
+  if (!file_) return;
+  if (!proves_something_ && has_number(type_, part)) proves_something_ = true;
+  if (equals_nothing(type_, part, expectation_.tolerance)) matches_itself_ = false;
+  file_->write_at(offset, part);
+}
+
+OutputFile& NewGoldenFile::finished() {
+  if (failure_) std::rethrow_exception(failure_);
+  return file_->finished();
+}
+
+NewGoldenFile& NewGoldenFiles::begin(const PlannedOutput& output, const Expectation& expectation) {
+  return files_.emplace_back(output, expectation);
+}
+
+void NewGoldenFiles::update(const Job& job, JobResult& result) {
   auto& comparisons = result.comparisons;
   if (!may_update(comparisons)) return;
-  std::vector<const Expectation*> changed;
-  std::vector<std::unique_ptr<GoldenFolder>> folders;
-  for (const Expectation& expectation : job.expected) {
-    const auto index = static_cast<std::size_t>(&expectation - job.expected.data());
+  std::vector<std::size_t> changed;
+  std::vector<OutputFile*> together;
+  bool may_be_golden = true;
+  for (std::size_t i = 0; i < job.expected.size(); ++i) {
+    const Expectation& expectation = job.expected[i];
     const bool is_missing = !expectation.file;
     if (is_missing) {
       const TensorDesc& desc =
           *job.description.find_tensor(expectation.tensor, expectation.element);
-      comparisons.insert(comparisons.begin() + static_cast<std::ptrdiff_t>(index),
+      comparisons.insert(comparisons.begin() + static_cast<std::ptrdiff_t>(i),
                          new_golden(expectation.name(), expectation.path, *desc.data_type,
                                     desc.sizes, expectation.tolerance));
     }
-    OutputComparison& output = comparisons[index];
+    OutputComparison& output = comparisons[i];
     if (!is_missing && output.comparison.verdict() == Verdict::passed) continue;
     output.update = is_missing ? GoldenUpdate::created : GoldenUpdate::replaced;
-    changed.push_back(&expectation);
-    folders.push_back(std::make_unique<GoldenFolder>(expectation.path));
+    changed.push_back(i);
+    const auto file = std::find_if(files_.begin(), files_.end(), [&](const NewGoldenFile& one) {
+      return &one.expectation() == &expectation;
+    });
+    together.push_back(&file->finished());
+    may_be_golden = may_be_golden && file->may_be_golden();
   }
-  if (changed.empty()) return;
-  const std::vector<bool> may_be = write_expected(job, backend, options, changed);
-  if (std::find(may_be.begin(), may_be.end(), false) == may_be.end()) return;
-  for (const Expectation* expectation : changed)
-    comparisons[static_cast<std::size_t>(expectation - job.expected.data())].update =
-        GoldenUpdate::refused;
+  if (may_be_golden && !together.empty()) commit_together(together);
+  if (may_be_golden) return;
+  for (const std::size_t i : changed) comparisons[i].update = GoldenUpdate::refused;
 }
 
 std::string_view name_of(GoldenUpdate update) {

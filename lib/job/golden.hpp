@@ -1,11 +1,16 @@
 // Golden files that follow the outputs: --update-golden of dmlop run and dmlop batch.
 #pragma once
 
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "job/job.hpp"
+#include "job/output_of_job.hpp"
 
 namespace dmlop {
 
@@ -31,11 +36,45 @@ OutputComparison new_golden(const std::string& output, const std::string& path, 
 /// none may, and those that differ are marked as refused.
 bool may_update(std::vector<OutputComparison>& comparisons);
 
-/// Writes the golden files of a job that are missing or that its outputs do not match. Each
-/// comparison of `result` says what became of its golden file; there is one for each that was
-/// missing, too. Errors: as run_job().
-void update_golden(const Job& job, Backend& backend, const ExecutionOptions& options,
-                   JobResult& result);
+/// An output that may become its golden file.
+class NewGoldenFile {
+ public:
+  /// The expectation must outlive it. Where the file cannot be made, finished() says so: it may
+  /// not be needed.
+  NewGoldenFile(const PlannedOutput& output, const Expectation& expectation);
+  /// Part of the output's elements; may be called from several threads at once. Errors: io_failed.
+  void write_at(std::uint64_t offset, std::span<const std::byte> part);
+  const Expectation& expectation() const { return expectation_; }
+  /// Not where it has no number and the tolerance does not allow that, or has NaN that equals
+  /// nothing.
+  bool may_be_golden() const { return proves_something_ && matches_itself_; }
+  /// The file with all that belongs into it, to be committed. Errors: io_failed.
+  OutputFile& finished();
+
+ private:
+  const Expectation& expectation_;
+  DataType type_;
+  std::atomic<bool> proves_something_;
+  std::atomic<bool> matches_itself_{true};
+  std::optional<GoldenFolder> folder_;  // gone after the file
+  std::optional<OutputOfJob> file_;
+  std::exception_ptr failure_;
+};
+
+/// The outputs of a run that may become golden files. Each is written beside its golden file while
+/// it is computed, and gone again unless update() needs it.
+class NewGoldenFiles {
+ public:
+  /// For an output of the run (run_job()).
+  NewGoldenFile& begin(const PlannedOutput& output, const Expectation& expectation);
+  /// Replaces the golden files that are missing or that the outputs do not match, all or none. Each
+  /// comparison of `result` says what became of its golden file; there is one for each that was
+  /// missing, too. Errors: io_failed.
+  void update(const Job& job, JobResult& result);
+
+ private:
+  std::deque<NewGoldenFile> files_;
+};
 
 /// Whether one of the elements is a number: what is NaN all over proves nothing.
 bool has_number(DataType type, std::span<const std::byte> elements);

@@ -157,19 +157,17 @@ struct JobResult {
   Verdict verdict() const;
 };
 
+class NewGoldenFiles;  // job/golden.hpp
+
 /// Bytes that temporaries of the job's plan take at most at a time.
 std::uint64_t temporary_bytes(const Job& job);
 
 /// Executes the job, writes its outputs, all or none, and compares them with the golden files while
 /// they are computed. Errors: io_failed, run_failed, interrupted; unavailable where the device that
 /// was asked for cannot run the operator.
-JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options);
-
-/// Executes the job and writes outputs as their golden files, all of them or none. Returns for each
-/// whether it may be one: not where it has no number and the tolerance does not allow that, or has
-/// NaN that equals nothing. Errors: as run_job.
-std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
-                                 const std::vector<const Expectation*>& expectations);
+/// With `golden`, outputs that have golden files go there, too.
+JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options,
+                  NewGoldenFiles* golden = nullptr);
 
 /// An output that is computed into memory: its packed elements.
 struct OutputInMemory {

@@ -1,6 +1,5 @@
 // Execution of a job: its outputs go, as they are computed, to files, comparisons and memory.
 #include <algorithm>
-#include <atomic>
 #include <deque>
 #include <functional>
 
@@ -8,10 +7,10 @@
 #include "base/parallel.hpp"
 #include "job/golden.hpp"
 #include "job/job.hpp"
+#include "job/output_of_job.hpp"
 #include "job/planned.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
-#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -78,61 +77,6 @@ class PlannedJob {
   std::vector<PlannedOutput> outputs_;
 };
 
-/// An output as a file that is being written: .npy, or the elements alone. Then those of 4 bits are
-/// packed, two in a byte, as in a buffer of DirectML.
-class OutputOfJob {
- public:
-  OutputOfJob(const PlannedOutput& output, const std::string& path, bool is_raw)
-      : header_(is_raw ? "" : output.header()),
-        unpacked_(is_packed(output, is_raw) ? output.bytes() : 0, "an output of 4 bits"),
-        file_(path, header_.size() +
-                        (is_packed(output, is_raw) ? (output.bytes() + 1) / 2 : output.bytes())) {
-    if (!is_raw) file_.write_at(0, std::as_bytes(std::span(header_)));
-  }
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (unpacked_.size() == 0) return file_.write_at(header_.size() + offset, bytes);
-    std::copy(bytes.begin(), bytes.end(), unpacked_.data() + offset);
-  }
-  /// The file with all that belongs into it.
-  OutputFile& finished() {
-    if (unpacked_.size() != 0) file_.write_at(0, packed_4_bits(unpacked_.bytes()));
-    return file_;
-  }
-
- private:
-  static bool is_packed(const PlannedOutput& output, bool is_raw) {
-    return is_raw && info(*output.desc->data_type).bits == 4;
-  }
-
-  std::string header_;
-  Buffer unpacked_;
-  OutputFile file_;
-};
-
-/// An output that is written as its golden file.
-class GoldenOutput {
- public:
-  GoldenOutput(const PlannedOutput& output, const Expectation& expectation, OutputOfJob& file)
-      : type_(*output.desc->data_type),
-        tolerance_(expectation.tolerance),
-        file_(file),
-        proves_something_(expectation.tolerance.allow_trivial) {}
-
-  void write_at(std::uint64_t offset, std::span<const std::byte> part) {
-    if (!proves_something_ && has_number(type_, part)) proves_something_ = true;
-    if (equals_nothing(type_, part, tolerance_)) matches_itself_ = false;
-    file_.write_at(offset, part);
-  }
-  bool may_be_golden() const { return proves_something_ && matches_itself_; }
-
- private:
-  DataType type_;
-  const Tolerance& tolerance_;
-  OutputOfJob& file_;
-  std::atomic<bool> proves_something_;
-  std::atomic<bool> matches_itself_{true};
-};
-
 void commit(std::deque<OutputOfJob>& files) {
   std::vector<OutputFile*> together;
   for (OutputOfJob& file : files) together.push_back(&file.finished());
@@ -183,7 +127,7 @@ struct RunningOutputs {
   std::vector<BytesSink> sinks;  // by output of the plan
   bool are_needed = false;       // somebody keeps an output or can compare it
 
-  RunningOutputs(const Job& job, const PlannedJob& planned) {
+  RunningOutputs(const Job& job, const PlannedJob& planned, NewGoldenFiles* golden) {
     for (const PlannedOutput& output : planned.outputs()) {
       const auto is_it = [&](const auto& other) { return output.is(other.tensor, other.element); };
       const auto bound = std::find_if(job.outputs.begin(), job.outputs.end(), is_it);
@@ -194,10 +138,14 @@ struct RunningOutputs {
       if (bound != job.outputs.end()) file = &files.emplace_back(output, bound->path, is_raw);
       if (expected != job.expected.end() && expected->file)
         comparison = &comparisons.emplace_back(output, *expected, is_raw);
-      are_needed =
-          are_needed || file != nullptr || (comparison != nullptr && comparison->needs_elements());
+      NewGoldenFile* const new_golden = golden != nullptr && expected != job.expected.end()
+                                            ? &golden->begin(output, *expected)
+                                            : nullptr;
+      are_needed = are_needed || file != nullptr || new_golden != nullptr ||
+                   (comparison != nullptr && comparison->needs_elements());
       sinks.emplace_back([=](std::uint64_t offset, std::span<const std::byte> bytes) {
         if (file != nullptr) file->write_at(offset, bytes);
+        if (new_golden != nullptr) new_golden->write_at(offset, bytes);
         if (comparison != nullptr) comparison->add(offset, bytes);
       });
     }
@@ -210,9 +158,10 @@ std::uint64_t temporary_bytes(const Job& job) {
   return make_plan(job.description).temporary_bytes();
 }
 
-JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options) {
+JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options,
+                  NewGoldenFiles* golden) {
   const PlannedJob planned(job, options);
-  RunningOutputs outputs(job, planned);
+  RunningOutputs outputs(job, planned, golden);
   JobResult result;
   // Outputs that nobody keeps, and that are not like their golden files, may be of any size.
   if (outputs.are_needed || job.expected.empty()) planned.execute(backend, outputs.sinks, result);
@@ -222,33 +171,6 @@ JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& opti
   for (RunningComparison& comparison : outputs.comparisons)
     result.comparisons.push_back(comparison.finish());
   return result;
-}
-
-std::vector<bool> write_expected(const Job& job, Backend& backend, const ExecutionOptions& options,
-                                 const std::vector<const Expectation*>& expectations) {
-  const PlannedJob planned(job, options);
-  std::deque<OutputOfJob> files;
-  std::deque<GoldenOutput> golden;
-  std::vector<BytesSink> sinks(planned.outputs().size());
-  for (const Expectation* expectation : expectations) {
-    for (std::size_t i = 0; i < sinks.size(); ++i) {
-      const PlannedOutput& output = planned.outputs()[i];
-      if (!output.is(expectation->tensor, expectation->element)) continue;
-      OutputOfJob& file =
-          files.emplace_back(output, expectation->path, expectation->raw.has_value());
-      GoldenOutput& one = golden.emplace_back(output, *expectation, file);
-      sinks[i] = [&one](std::uint64_t offset, std::span<const std::byte> part) {
-        one.write_at(offset, part);
-      };
-    }
-  }
-  JobResult ignored;
-  planned.execute(backend, sinks, ignored);
-  planned.require_intact_inputs();
-  std::vector<bool> may_be;
-  for (const GoldenOutput& one : golden) may_be.push_back(one.may_be_golden());
-  if (std::find(may_be.begin(), may_be.end(), false) == may_be.end()) commit(files);
-  return may_be;
 }
 
 std::vector<OutputInMemory> outputs_in_memory(const Job& job, Backend& backend,
