@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 
 #include "base/error.hpp"
@@ -43,6 +44,9 @@ struct ConvertOptions {
   std::vector<std::string> definitions;  // of -D
   bool quiet = false;
 };
+
+const std::map<InputForm, std::string> named_by_model{
+    {InputForm::model, "leave it out; the model names its files"}};
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorKind::usage, message);
@@ -127,8 +131,8 @@ int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
            "it as JSON, --to-bin Partition_0.bin as ONNX "
            "Runtime does");
   const bool to_ops = !options.to_ops.empty();
-  if ((!options.request.inputs.empty() && !to_ops) || !options.request.outputs.empty())
-    refuse("-i and -o are for op descriptions, and -i for --to-ops; a graph names its constants");
+  if (!options.request.inputs.empty() && !to_ops)
+    refuse("-i is for --to-ops where the input is a graph; a graph names its constants");
   if (!options.to_graph.empty() + !options.to_bin.empty() + !options.to_op.empty() + to_ops > 1)
     refuse("--to-graph, --to-bin, --to-op and --to-ops exclude each other; keep one of them");
   Diagnostics notes;
@@ -198,16 +202,15 @@ CheckedCpp check_made(const CppDescription& made, const ConvertOptions& options)
 }
 
 int convert_cpp(const ConvertOptions& options) {
-  const bool has_other = !options.description.names.empty() ||
-                         !options.description.settings.empty() || !options.to_model.empty() ||
+  const bool has_other = !options.description.names.empty() || !options.to_model.empty() ||
                          !options.to_graph.empty() || !options.to_bin.empty() ||
-                         !options.to_ops.empty() || !options.request.inputs.empty() ||
-                         !options.request.outputs.empty();
+                         !options.to_ops.empty();
   if (has_other)
     refuse("--from-cpp makes an op description of C++ alone; --to-op says where it goes");
   const bool is_stream = options.from_cpp == "-";
-  Diagnostics diagnostics;
   const std::string file = is_stream ? "standard input" : options.from_cpp;
+  Diagnostics diagnostics = options.description.unfit(InputForm::cpp, file);
+  if (!diagnostics.empty()) return report(diagnostics, Format::text);
   const std::string text = with_context(file, [&] { return json::read_text(options.from_cpp); });
   const auto made = description_of_cpp(file, text, diagnostics, options.request.checking.judge,
                                        options.definitions);
@@ -280,8 +283,6 @@ int convert(const ConvertOptions& options) {
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));
   if (to_model) return convert_op(file, options);
-  if (!options.request.inputs.empty() || !options.request.outputs.empty())
-    refuse("-i and -o are for op descriptions; a model names its files");
   return convert_model(file, options);
 }
 
@@ -318,10 +319,11 @@ Action add_convert(OptionList& command) {
   command
       .add_option(
           "--node", options->nodes,
-          "For --to-ops: a node that becomes a job (default: all nodes); for --to-op: the node "
+          "With --to-ops, a node that becomes a job (default: all nodes); with --to-op, the node "
           "that becomes a description")
       .type_name("NAME")
-      .take_all();
+      .take_all()
+      .only_for({InputForm::graph, InputForm::onnx_model});
   command
       .add_option("--from-cpp", options->from_cpp,
                   "Make an op description of C++ that fills a DML_*_OPERATOR_DESC, or of what a "
@@ -336,9 +338,11 @@ Action add_convert(OptionList& command) {
       .expected(1)
       .take_all();
   add_named_file_option(command, "-i,--input", options->request.inputs,
-                        "An input's .npy file, for --to-model and --to-ops");
+                        "An input's .npy file, for --to-model and --to-ops")
+      .only_for({InputForm::description, InputForm::graph, InputForm::onnx_model}, named_by_model);
   add_named_file_option(command, "-o,--output", options->request.outputs,
-                        "The output's .npy file, for --to-model (default: OutputTensor.npy)");
+                        "The output's .npy file, for --to-model (default: OutputTensor.npy)")
+      .only_for({InputForm::description}, named_by_model);
   options->model.add_input_path(command);
   options->onnx.add_to(command);
   add_checking_options(command, options->request.checking);

@@ -50,9 +50,12 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
           "out")
       .type_name("FIELD=VALUE")
       .expected(1)
-      .take_all();
-  command.add_flag("--example", is_example,
-                   "With the name of an operator: take the fields of `dmlop ops NAME --example`");
+      .take_all()
+      .only_for({InputForm::description});
+  command
+      .add_flag("--example", is_example,
+                "With the name of an operator: take the fields of `dmlop ops NAME --example`")
+      .only_for({InputForm::description});
 }
 
 std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,

@@ -63,14 +63,15 @@ bool is_for(const std::vector<InputForm>& forms, InputForm form) {
 }
 
 const char* plural_of(InputForm form) {
-  constexpr const char* names[] = {"op descriptions", "DxDispatch models", "graphs",
-                                   "ONNX models",     "ONNX tests",        "tensors"};
+  constexpr const char* names[] = {"op descriptions", "DxDispatch models", "graphs", "ONNX models",
+                                   "ONNX tests",      "tensors",           "C++"};
   return names[static_cast<int>(form)];
 }
 
 const char* singular_of(InputForm form) {
-  constexpr const char* names[] = {"an op description", "a DxDispatch model", "a graph",
-                                   "an ONNX model",     "an ONNX test",       "a tensor"};
+  constexpr const char* names[] = {
+      "an op description", "a DxDispatch model", "a graph", "an ONNX model",
+      "an ONNX test",      "a tensor",           "C++"};
   return names[static_cast<int>(form)];
 }
 

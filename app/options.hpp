@@ -22,7 +22,7 @@ struct Diagnostic;
 namespace dmlop::app {
 
 /// The forms of what commands read. Not every option says something about each of them.
-enum class InputForm { description, model, graph, onnx_model, onnx_test, tensor };
+enum class InputForm { description, model, graph, onnx_model, onnx_test, tensor, cpp };
 
 /// An option that was declared. Its functions say more about it.
 class Option {

@@ -121,7 +121,7 @@ TEST_CASE("to-ops: names that no file can have, and mistakes") {
   CHECK(contains(error({"--to-ops", "o", "-i", "q=x.npy"}), "the graph has no input \"q\""));
   CHECK(contains(error({"--to-bin", "g.bin", "--node", "A_B_C"}), "--node is for --to-ops"));
   CHECK(contains(error({"--to-bin", "g.bin", "--to-ops", "o"}), "exclude each other"));
-  CHECK(contains(error({"--to-graph", "h.json", "-i", "x=x.npy"}), "-i for --to-ops"));
+  CHECK(contains(error({"--to-graph", "h.json", "-i", "x=x.npy"}), "-i is for --to-ops"));
   CHECK_FALSE(folder.has("o"));
   folder.write("op.json", R"({"type": "ACTIVATION_RELU", "desc": {}})");
   const auto no_graph =

@@ -197,7 +197,9 @@ TEST_CASE("convert: wrong use") {
       {{model, "--to-model", "x.json"}, 2, "dmlop: error: " + model + " is a model already"},
       {{model, "--to-op", "x.json", "-i", "x.npy"},
        2,
-       "dmlop: error: -i and -o are for op descriptions"},
+       model +
+           ": error: -i is for op descriptions, graphs and ONNX models, and this is a DxDispatch "
+           "model\n  help: leave it out; the model names its files\n"},
       {{op, "--to-model", "x.json", "--input-path", "."},
        2,
        op + ": error: --input-path is for DxDispatch models"},

@@ -18,7 +18,8 @@ const std::map<std::string, std::string> inputs{
     {"a DxDispatch model", samples + "dxdispatch/padding.json"},
     {"a graph", samples + "graph/graph.json"},
     {"an ONNX model", samples + "onnx/model.onnx"},
-    {"an ONNX test", samples + "onnx"}};
+    {"an ONNX test", samples + "onnx"},
+    {"C++", samples + "cpp/padding.cpp"}};
 
 // Options with a value, and all that they are for.
 struct Row {
@@ -55,6 +56,12 @@ const std::vector<Row>& rows() {
       {"bench", {"--input-path", "."}, model},
       {"bench", {"--dim", "batch=2"}, {"an ONNX model"}},
       {"inspect", {"--fuse"}, {"an ONNX model"}},
+      {"convert", {"-i", "x=none.npy"}, with_inputs},
+      {"convert", {"-o", "y=none.npy"}, op},
+      {"convert", {"--node", "n"}, graphs},
+      {"convert", {"--input-path", "."}, model},
+      {"convert", {"--dim", "batch=2"}, {"an ONNX model"}},
+      {"convert", {"--fuse"}, {"an ONNX model"}},
   };
   return all;
 }
@@ -64,11 +71,15 @@ const std::vector<Row>& rows() {
 TEST_CASE("unfit options: each is refused for what it says nothing about, and only there") {
   for (const Row& row : rows()) {
     for (const auto& [form, path] : inputs) {
-      const bool is_of_run = row.command == "run";
+      const bool is_of_run = row.command == "run", converts = row.command == "convert";
       if (form == "an ONNX test" && !is_of_run) continue;  // it is opened as its model
+      if (form == "C++" && !converts) continue;
       if (row.command == "inspect" && form != "a graph" && form != "an ONNX model") continue;
       const Folder folder;
-      std::vector<std::string> arguments{row.command, path};
+      std::vector<std::string> arguments{row.command};
+      if (form == "C++") arguments.emplace_back("--from-cpp");
+      arguments.push_back(path);
+      if (converts) arguments.insert(arguments.end(), {"--to-op", "x.json"});
       if (is_of_run || row.command == "bench") arguments.emplace_back("--cpu");
       if (row.command == "bench") arguments.insert(arguments.end(), {"--min-time", "0"});
       arguments.insert(arguments.end(), row.option.begin(), row.option.end());
@@ -102,6 +113,18 @@ TEST_CASE("unfit options: all are reported at once, in JSON as well") {
   const auto json = nlohmann::json::parse(dmlop_program(as_json).output);
   CHECK(json.at("exitCode") == 2);
   CHECK(json.at("diagnostics").size() == 3);
+}
+
+TEST_CASE("unfit options: C++ has no fields to set, no files and no nodes") {
+  const std::string path = inputs.at("C++");
+  const auto result = dmlop_program({"convert", "--from-cpp", path, "--example", "--set", "Axis=1",
+                                     "--node", "n", "--input-path", ".", "--dim", "n=1", "--fuse"});
+  CHECK(result.code == 2);
+  CHECK(result.output.empty());
+  for (const char* option : {"--example", "--set", "--node", "--input-path", "--dim", "--fuse"})
+    CHECK(result.error.find(path + ": error: " + option + " is for ") != std::string::npos);
+  CHECK(result.error.find(", and this is C++\n") != std::string::npos);
+  CHECK(result.error.ends_with("6 errors\n"));
 }
 
 TEST_CASE("unfit options: of several files, an option is for those that it fits") {
