@@ -27,18 +27,25 @@ bool is_name(std::string_view name) {
          std::ranges::all_of(name, is_part);
 }
 
+std::optional<Value> value_of(const std::string& text) {
+  Memory memory;
+  std::vector<Remark> remarks;
+  const Definitions none;
+  if (text.size() > max_text_bytes) return std::nullopt;
+  try {
+    return Reader(text, memory, remarks, none).read_expression();
+  } catch (const Error&) {  // it is not closed, or nested too deeply
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void Definitions::add(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   const std::string given = equals == text.npos ? "1" : text.substr(equals + 1);
-  Memory memory;
-  std::vector<Remark> remarks;
-  const Definitions none;
-  const auto value = given.size() > max_text_bytes
-                         ? std::nullopt
-                         : Reader(given, memory, remarks, none).read_expression();
+  const auto value = value_of(given);
   if (!is_name(name) || !value || !is_constant(*value))
     throw Error(ErrorKind::usage,
                 "-D \"" + printable(text) +

@@ -61,6 +61,7 @@ Value Reader::list() {
   const Depth depth(*this);
   const std::size_t first = at_;
   const std::size_t close = matching(at_);
+  require_partner(first);
   Value value{.kind = Kind::list};
   ++at_;
   while (at_ < close) {
@@ -76,6 +77,7 @@ Value Reader::list() {
     memory_.count(Value{});
     value.entries.push_back({std::move(name), element(end)});
     at_ = std::max(end, begin);
+    if (at_ < close && now().is(";")) refuse_bracket(first);
     if (at_ < close && !take(",")) ++at_;
   }
   at_ = std::min(close + 1, limit_);

@@ -162,7 +162,10 @@ class Reader {
   bool take(std::string_view symbol);
   void expect(std::string_view symbol);
   void match_brackets();
-  std::size_t matching(std::size_t open) const;   // of a bracket: its partner, or the end
+  std::size_t matching(std::size_t open) const;  // of a bracket: its partner, or the end
+  bool has_partner(std::size_t open) const;      // of its own kind
+  void require_partner(std::size_t open) const;
+  [[noreturn]] void refuse_bracket(std::size_t open) const;
   std::size_t angle_end(std::size_t open) const;  // of "<": behind its ">", or 0
   std::size_t end_of_operand(std::size_t from) const;
   Span span_of(std::size_t first, std::size_t last) const;  // of the tokens [first, last)

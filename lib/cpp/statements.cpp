@@ -14,6 +14,13 @@ namespace {
 constexpr std::array<std::string_view, 8> ignored{
     "protected", "friend", "delete", "public", "private", "default", "case", "static_assert"};
 
+// Of an opening bracket: what closes it; "" for all other tokens.
+std::string_view partner_of(const Token& token) {
+  if (token.is("(")) return ")";
+  if (token.is("[")) return "]";
+  return token.is("{") ? "}" : "";
+}
+
 }  // namespace
 
 Reader::Depth::Depth(Reader& reader) : reader_(reader) {
@@ -41,13 +48,13 @@ Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remar
   match_brackets();
 }
 
-// Brackets of any kind count alike: a text in which they do not match is not understood anyway.
+// Brackets of any kind count alike: require_partner() asks for the kind.
 void Reader::match_brackets() {
-  partners_.assign(tokens_.size(), tokens_.size());
+  partners_.assign(tokens_.size(), tokens_.size() - 1);
   std::vector<std::size_t> open;
   for (std::size_t at = 0; at < tokens_.size(); ++at) {
     const Token& token = tokens_[at];
-    if (token.is("(") || token.is("[") || token.is("{")) open.push_back(at);
+    if (!partner_of(token).empty()) open.push_back(at);
     const bool closes = token.is(")") || token.is("]") || token.is("}");
     if (!closes || open.empty()) continue;
     partners_[open.back()] = at;
@@ -95,6 +102,26 @@ Span Reader::span_of(std::size_t first, std::size_t last) const {
 
 std::size_t Reader::matching(std::size_t open) const {
   return std::min(partners_[open], limit_);
+}
+
+bool Reader::has_partner(std::size_t open) const {
+  return tokens_[partners_[open]].is(partner_of(tokens_[open]));
+}
+
+void Reader::require_partner(std::size_t open) const {
+  if (has_partner(open)) return;
+  // What is closed by a bracket of another kind has taken it from one around it.
+  for (std::size_t at = open; at < partners_[open]; ++at) {
+    const bool opens = !partner_of(tokens_[at]).empty();
+    if (opens && partners_[at] + 1 < tokens_.size() && !has_partner(at)) refuse_bracket(at);
+  }
+  refuse_bracket(open);
+}
+
+void Reader::refuse_bracket(std::size_t open) const {
+  const Token& token = tokens_[open];
+  refuse_unclosed(text_, token.span.begin,
+                  "this " + std::string(token.text) + " has no " + std::string(partner_of(token)));
 }
 
 std::size_t Reader::angle_end(std::size_t open) const {

@@ -17,10 +17,17 @@ const std::string samples = DMLOP_SOURCE_DIR "/samples/";
 
 TEST_CASE("from C++: every beginning of a text, and texts that repeat or nest without end") {
   const std::string code = read_file(samples + "cpp/padding.cpp");
+  std::size_t unclosed = 0;
   for (std::size_t size = 0; size < code.size(); size += 3) {
-    const Made made = make(code.substr(0, size));
-    CHECK(made.desc.is_object() == made.findings.empty());
+    try {
+      const Made made = make(code.substr(0, size));
+      CHECK(made.desc.is_object() == made.findings.empty());
+    } catch (const dmlop::Error& error) {
+      CHECK(contains(error.what(), ": this { has no }, so that what follows is not read"));
+      ++unclosed;
+    }
   }
+  CHECK(unclosed > 0);
   const auto repeated = [](const std::string& part, std::size_t bytes) {
     std::string text;
     while (text.size() < bytes) text += part;
@@ -41,7 +48,8 @@ TEST_CASE("from C++: every beginning of a text, and texts that repeat or nest wi
       try {
         make(prefix + repeated(part, 30'000));
       } catch (const dmlop::Error& error) {
-        CHECK(contains(error.what(), "leave only the code of one description"));
+        const bool is_deep = contains(error.what(), "leave only the code of one description");
+        CHECK((is_deep || contains(error.what(), "so that what follows is not read")));
       }
     }
   }

@@ -13,6 +13,7 @@ using Made = MadeOfCpp;
 
 TEST_CASE("from C++: what begins and does not end is refused where it begins") {
   const std::string desc = "DML_ACTIVATION_LINEAR_OPERATOR_DESC d = {};\n";
+  const std::string relu = "DML_ACTIVATION_RELU_OPERATOR_DESC d = { nullptr";
   struct Row {
     std::string text;
     std::string finding;
@@ -26,6 +27,13 @@ TEST_CASE("from C++: what begins and does not end is refused where it begins") {
       {desc + " /* a */ /* b", "line 2, column 10: this comment has no */"},
       {desc + "s = R\"(d.Alpha = 3.0f;", "line 2, column 5: this raw string does not end"},
       {desc + "s = u8R\"x(a)y\";", "line 2, column 5: this raw string does not end"},
+      {relu, "line 1, column 39: this { has no }, so that what follows is not read; close it"},
+      {relu + ", nullptr\n", "line 1, column 39: this { has no }"},
+      {relu + ";\nDML_OPERATOR_DESC o = { DML_OPERATOR_ACTIVATION_RELU, &d };",
+       "line 1, column 39: this { has no }"},
+      {"void f() { UINT sizes[] = { 1, 2; }", "line 1, column 27: this { has no }"},
+      {"UINT a[2][1] = { { 1 }, { 2 ;\n" + desc, "line 1, column 16: this { has no }"},
+      {relu + ", (nullptr };", "line 1, column 50: this ( has no )"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -37,6 +45,17 @@ TEST_CASE("from C++: what begins and does not end is refused where it begins") {
       CHECK(error.kind() == dmlop::ErrorKind::invalid_input);
       CHECK(std::string(error.what()).find(row.finding) != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("from C++: a definition that does not end is refused as one") {
+  dmlop::Diagnostics findings;
+  try {
+    (void)dmlop::description_of_cpp("a.cpp", "", findings, {}, {"sizes={1, 2"});
+    FAIL_CHECK("it was read");
+  } catch (const dmlop::Error& error) {
+    CHECK(error.kind() == dmlop::ErrorKind::usage);
+    CHECK(std::string(error.what()).starts_with("-D \"sizes={1, 2\" must be NAME=VALUE"));
   }
 }
 
