@@ -268,9 +268,10 @@ int convert(const ConvertOptions& options) {
   const std::string& path = options.description.name();
   // In a graph that is written, inputs of an ONNX model stay inputs.
   const auto inputs = options.to_ops.empty() ? std::vector<NamedFile>{} : options.request.inputs;
-  const auto program =
-      options.description.open(path, options.onnx, inputs, {.checking = options.request.checking},
-                               diagnostics, options.quiet);
+  OnnxOptions onnx = options.onnx;
+  if (options.to_ops.empty()) onnx.size_source = onnx::SizeSource::options;
+  const auto program = options.description.open(
+      path, onnx, inputs, {.checking = options.request.checking}, diagnostics, options.quiet);
   if (!program) return report(diagnostics, Format::text);
   if (program->kind == OpenedProgram::Kind::graph)
     return convert_graph(*program, options, std::move(diagnostics));

@@ -74,7 +74,8 @@ std::optional<OpenedProgram> DescriptionOptions::open(const std::string& name,
                              .settings = settings,
                              .dimensions = onnx.sizes(),
                              .inputs = inputs,
-                             .fuses = onnx.fuses};
+                             .fuses = onnx.fuses,
+                             .size_source = onnx.size_source};
   auto program = open_program(source, request, diagnostics);
   if (program) {
     const Diagnostics found = unfit(form_of(*program), name, others);

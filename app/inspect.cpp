@@ -79,8 +79,10 @@ void suggest_raw(const std::string& path, Diagnostics& diagnostics) {
 // Returns nothing if there are findings.
 std::optional<Graph> open(const std::string& path, const InspectOptions& options,
                           Diagnostics& diagnostics) {
-  const ProgramSource source{
-      .path = path, .dimensions = options.onnx.sizes(), .fuses = options.onnx.fuses};
+  const ProgramSource source{.path = path,
+                             .dimensions = options.onnx.sizes(),
+                             .fuses = options.onnx.fuses,
+                             .size_source = onnx::SizeSource::options};
   auto program =
       open_program(source, {.confinement = options.confine.confinement(path)}, diagnostics);
   if (!program || (program->kind == OpenedProgram::Kind::graph && !program->graph))

@@ -94,7 +94,8 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
   const onnx::ImportRequest request{.dimensions = onnx.sizes(),
                                     .files = {},
                                     .confinement = options.confine.confinement(folder),
-                                    .fuses = onnx.fuses};
+                                    .fuses = onnx.fuses,
+                                    .size_source = onnx::SizeSource::options};
   stop_jobs_gently();
   Backend backend(options.device.request());
   if (!backend.notice().empty() && !options.quiet)

@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "model_commands.hpp"
+#include "onnx/size_source.hpp"
 
 namespace dmlop::app {
 
@@ -15,6 +16,7 @@ namespace dmlop::app {
 struct OnnxOptions {
   std::vector<std::string> dimensions;  // "batch=2"
   bool fuses = false;
+  onnx::SizeSource size_source = onnx::SizeSource::files;
 
   void add_to(OptionList& command);
   /// The sizes of --dim by their names. Errors: usage.

@@ -215,7 +215,9 @@ class JobRun {
   std::optional<OpenedProgram> open(Diagnostics& findings) {
     const SharedConfinement& confinement = job_.request.confinement;
     const GraphRequest request{.checking = options_.checking, .confinement = confinement};
-    ProgramSource source{.path = job_.request.description_path, .confinement = confinement};
+    ProgramSource source{.path = job_.request.description_path,
+                         .size_source = onnx::SizeSource::job,
+                         .confinement = confinement};
     if (auto binary = open_binary_program(source, request, findings)) return binary;
     source.text = with_context("reading the description " + source.path, [&] {
       return json::read_text(PinnedFile(confinement, source.path));

@@ -36,8 +36,9 @@ std::optional<OnnxJob> OnnxJob::prepare(const BatchJob& job, const BatchOptions&
   prepared.files_.push_back(path);
   const std::string folder = to_text(to_path(path).parent_path());
   for (const std::string& set : onnx::data_sets_in(folder)) {
-    auto data = onnx::prepare_data_set(*model, set, {.confinement = job.request.confinement},
-                                       options.checking, findings, warnings);
+    auto data = onnx::prepare_data_set(
+        *model, set, {.confinement = job.request.confinement, .size_source = onnx::SizeSource::job},
+        options.checking, findings, warnings);
     if (!data) return std::nullopt;
     for (const char* stem : {"input", "output"}) {
       const auto files = onnx::tensors_in(set, stem);

@@ -123,8 +123,7 @@ class Importer {
     if (!input.sizes) {
       if (data != nullptr) return data->sizes;
       refuse({.message = title + " has no sizes in the model",
-              .suggestion =
-                  "give its file: -i " + shell_quoted(std::string(input.name) + "=") + "FILE.npy"});
+              .suggestion = remedy_of_sizes(std::string(input.name))});
       return std::nullopt;
     }
     const std::vector<Dimension>& written = *input.sizes;
@@ -154,9 +153,7 @@ class Importer {
     if (!size) {
       refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
                          " has no size in the model",
-              .suggestion = (name.empty() ? std::string()
-                                          : "write --dim " + shell_quoted(name + "=") + "N, or ") +
-                            "give the input's file with -i"});
+              .suggestion = remedy_of_size(name)});
       return std::nullopt;
     }
     if (data != nullptr && data->sizes[index] != *size) {
@@ -165,6 +162,35 @@ class Importer {
       return std::nullopt;
     }
     return size;
+  }
+
+  /// What gives an input sizes for which the model has none.
+  std::string remedy_of_sizes(const std::string& input) const {
+    if (request_.size_source != SizeSource::files) return remedy_of_size("");
+    return "give its file: -i " + shell_quoted(input + "=") + "FILE.npy";
+  }
+
+  /// What gives a dimension a size; its name may be "".
+  std::string remedy_of_size(const std::string& name) const {
+    const std::string given = "--dim " + shell_quoted(name + "=") + "N";
+    const bool has_name = !name.empty();
+    switch (request_.size_source) {
+      case SizeSource::files:
+        return (has_name ? "write " + given + ", or " : "") + "give the input's file with -i";
+      case SizeSource::options:
+        if (has_name) return "write " + given;
+        return "write it into the model; dmlop check and run also take it from the input's file, "
+               "with -i";
+      case SizeSource::job:
+        if (has_name)
+          return "make a graph for the job: dmlop convert " + shell_quoted(model_.path) + " " +
+                 given + " --to-graph GRAPH.json";
+        break;
+      case SizeSource::call:
+        if (has_name) return "give \"" + printable(name) + "\" a size in dimensions";
+        break;
+    }
+    return "write it into the model";
   }
 
   /// A size for a name that no input has would change nothing.

@@ -9,6 +9,7 @@
 
 #include "graph/graph.hpp"
 #include "onnx/onnx_model.hpp"
+#include "onnx/size_source.hpp"
 
 namespace dmlop::onnx {
 
@@ -17,6 +18,7 @@ struct ImportRequest {
   std::map<std::string, TensorData> files = {};          // of the model's inputs
   SharedConfinement confinement = {};                    // of external data
   bool fuses = false;                                    // activations, as the provider does
+  SizeSource size_source = SizeSource::files;
 };
 
 /// An input or output of the model.

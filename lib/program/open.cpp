@@ -48,7 +48,8 @@ std::optional<Graph> import_graph(const ProgramSource& source, const GraphReques
   onnx::ImportRequest import{.dimensions = source.dimensions,
                              .files = onnx::read_inputs(*model, source.inputs, diagnostics),
                              .confinement = request.confinement,
-                             .fuses = source.fuses};
+                             .fuses = source.fuses,
+                             .size_source = source.size_source};
   if (diagnostics.size() > before) return std::nullopt;
   auto imported = onnx::import_onnx(*model, import, diagnostics);
   if (!imported) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "graph/lower.hpp"
 #include "model/open.hpp"
+#include "onnx/size_source.hpp"
 
 namespace dmlop {
 
@@ -21,7 +22,8 @@ struct ProgramSource {
   std::map<std::string, std::uint64_t> dimensions = {};  // of an ONNX model, by their names
   std::vector<NamedFile> inputs = {};                    // of an ONNX model; they become constants
   bool fuses = false;                                    // activations of an ONNX model
-  SharedConfinement confinement = {};                    // of the path; null: any may be read
+  onnx::SizeSource size_source = onnx::SizeSource::files;
+  SharedConfinement confinement = {};  // of the path; null: any may be read
 };
 
 struct OpenedProgram {
@@ -34,8 +36,9 @@ struct OpenedProgram {
 
 /// Opens what the source names: an ONNX model by its name *.onnx, or a folder with nothing else; a
 /// serialized graph by its bytes or its name *.bin, or all Partition_N.bin of a folder as one; all
-/// others as JSON. The request says what the constants of graphs may be. Returns nothing, with findings, if it is none of these. Errors: as
-/// open_op_or_model and open_graph; usage for settings of anything but a description.
+/// others as JSON. The request says what the constants of graphs may be. Returns nothing, with
+/// findings, if it is none of these. Errors: as open_op_or_model and open_graph; usage for settings
+/// of anything but a description.
 std::optional<OpenedProgram> open_program(const ProgramSource& source, const GraphRequest& request,
                                           Diagnostics& diagnostics);
 

@@ -73,6 +73,42 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
   CHECK(has(sample.run({"check", "onnx/x.npy", "--dim", "batch=2"}).error, "this is a .npy file"));
 }
 
+// Commands differ in where sizes can come from.
+TEST_CASE("onnx program: what gives a size is what this command has") {
+  const Sample sample;
+  const std::string model = "onnx/model.onnx";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"inspect", model},
+        std::vector<std::string>{"convert", model, "--to-graph", "g.json"}}) {
+    CAPTURE(arguments);
+    const auto refused = sample.run(arguments);
+    CHECK(refused.code == 3);
+    CHECK(has(refused.error, "\n  help: write --dim batch=N\n"));
+  }
+  CHECK(has(sample.run({"convert", model, "--to-ops", "ops"}).error,
+            "help: write --dim batch=N, or give the input's file with -i"));
+  sample.folder().write("jobs.json", R"([{"graph": "onnx/model.onnx"}])");
+  const auto job = sample.run({"batch", "jobs.json", "--cpu"});
+  CHECK(has(job.output + job.error,
+            "help: make a graph for the job: dmlop convert onnx/model.onnx --dim batch=N "
+            "--to-graph GRAPH.json\n"));
+  CHECK_FALSE(sample.folder().has("g.json"));
+}
+
+TEST_CASE("onnx program: a size without a name comes from a file or from the model") {
+  const Folder folder;
+  const std::string sizes = part(2, part(1, "") + part(1, number(1, 3)));
+  const std::string input = part(1, "x") + part(2, part(1, number(1, 1) + sizes));
+  folder.write("m.onnx", model({.nodes = {node("Relu", {"x"}, {"y"})}, .inputs = {input}}));
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  CHECK(has(run({"check", "m.onnx"}).error, "help: give the input's file with -i\n"));
+  CHECK(has(run({"inspect", "m.onnx"}).error,
+            "help: write it into the model; dmlop check and run also take it from the input's "
+            "file, with -i\n"));
+}
+
 TEST_CASE("onnx program: run writes outputs with the model's sizes, from .npy and .pb alike") {
   const Sample sample;
   REQUIRE(
