@@ -39,6 +39,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// How a golden file is made that no batch writes.
+constexpr const char* by_output =
+    "write one with -o NAME=FILE.npy, and compare with it: --expect NAME=FILE.npy";
+
 struct RunOptions {
   DescriptionOptions description;
   JobRequest request;
@@ -206,6 +210,15 @@ void refuse_both(const RunOptions& options) {
                                     command + ", or name one: --expect GOLDEN.npy");
 }
 
+// Reports the same of a graph. No batch writes golden files of ONNX models, nor of files that have
+// no folder of their own.
+[[noreturn]] void refuse_without_golden(const OpenedProgram& graph, const std::string& folder) {
+  if (!graph.is_onnx && !folder.empty())
+    refuse_without_golden(folder, "dmlop batch FOLDER --update-golden");
+  const std::string place = folder.empty() ? "" : " in " + folder;
+  throw Error(ErrorKind::usage, "there is no golden file" + place + "; " + by_output);
+}
+
 // What the command line says about a run of several operators.
 ModelRun model_run(const RunOptions& options) {
   return {.model = options.model,
@@ -297,8 +310,7 @@ int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagno
   if (options.expects_folder)
     run.expected.insert(run.expected.end(), run.found.expected.begin(), run.found.expected.end());
   if (options.expects_folder && run.expected.empty())
-    refuse_without_golden(run.found.golden_folder.empty() ? path : run.found.golden_folder,
-                          "dmlop batch FOLDER --update-golden");
+    refuse_without_golden(program, run.found.golden_folder);
   if (options.tolerance.given()) {
     run.tolerance = options.tolerance.tolerance;
     run.tolerance->origin = "command line";
@@ -452,7 +464,7 @@ Action add_run(OptionList& command) {
       .type_name("[=accept]")
       .only_for(single, {{InputForm::model, update_by_batch},
                          {InputForm::graph, update_by_batch},
-                         {InputForm::onnx_model, update_by_batch}});
+                         {InputForm::onnx_model, by_output}});
   command
       .add_option("--keep-edges", options->kept_edges,
                   "The folder that gets each edge as a .npy file")

@@ -109,6 +109,27 @@ TEST_CASE("onnx program: a size without a name comes from a file or from the mod
             "file, with -i\n"));
 }
 
+TEST_CASE("onnx program: golden files are what run writes") {
+  const Sample sample;
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", "onnx/model.onnx", "--cpu", "-i", "x=onnx/x.npy"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sample.run(arguments);
+  };
+  const std::string remedy =
+      "write one with -o NAME=FILE.npy, and compare with it: --expect NAME=FILE.npy\n";
+  const auto missing = run({"--expect"});
+  CHECK(missing.code == 2);
+  CHECK(missing.error == "dmlop: error: there is no golden file in onnx/expected; " + remedy);
+  CHECK(has(run({"--expect", "y=y.npy", "--update-golden"}).error, "help: " + remedy));
+  CHECK(run({"-o", "y=y.npy"}).code == 0);
+  CHECK(run({"--expect", "y=y.npy"}).code == 0);
+  fs::rename(sample.folder() / "onnx/model.onnx", sample.folder() / "onnx/other.onnx");
+  const auto other =
+      sample.run({"run", "onnx/other.onnx", "--cpu", "-i", "x=onnx/x.npy", "--expect"});
+  CHECK(other.error == "dmlop: error: there is no golden file; " + remedy);
+}
+
 TEST_CASE("onnx program: run writes outputs with the model's sizes, from .npy and .pb alike") {
   const Sample sample;
   REQUIRE(
