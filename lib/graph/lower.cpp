@@ -240,8 +240,22 @@ class Lowering {
     return BufferRange{edge.resource, 0, needed};
   }
 
-  static void add_use(GraphInput& input, const TensorDesc& desc) {
-    if (input.types.empty()) input.sizes = desc.sizes;
+  /// The values of a constant. Raw bytes have the type that the graph says or, where it says none,
+  /// that of the first node which reads them.
+  void set_values(Resource& constant, const InitialValues& values, const TensorDesc& desc) const {
+    if (constant.initial.data_type) return;
+    constant.initial = values;
+    if (values.file != nullptr) return;
+    const auto said = graph_.types.find(constant.name);
+    const DataType type = said != graph_.types.end() ? said->second : *desc.data_type;
+    if (values.bytes % size_of(type) != 0) return;
+    constant.initial.data_type = stored_as(type);
+    if (!constant.sizes) constant.sizes = desc.sizes;
+  }
+
+  void add_use(GraphInput& input, const TensorDesc& desc) const {
+    const std::optional<Sizes>& said = lowered_.model.resources[input.resource].sizes;
+    if (input.types.empty()) input.sizes = said.value_or(desc.sizes);
     if (std::find(input.types.begin(), input.types.end(), *desc.data_type) == input.types.end())
       input.types.push_back(*desc.data_type);
     input.bytes = std::max(input.bytes, needed_bytes(desc));

@@ -15,7 +15,7 @@ namespace dmlop {
 struct GraphInput {
   std::size_t resource = 0;
   std::vector<DataType> types;      // that nodes take it for; empty: no node reads it
-  Sizes sizes;                      // as the first of them sees it
+  Sizes sizes;                      // those that the file says, or as the first of them sees it
   std::uint64_t bytes = 0;          // that they need, with padding
   std::uint64_t element_bytes = 0;  // without it
 };

@@ -282,6 +282,7 @@ TEST_CASE("public programs: an ONNX model, with the sizes of its dimensions") {
   CHECK(dmlop::check(source).findings.empty());
   const dmlop::Program program(source);
   REQUIRE(program.inputs().size() == 1);
+  CHECK(program.inputs()[0].sizes == std::vector<std::uint64_t>{2, 4});  // those of the model
   const auto outputs = cpu().run(program, {{program.inputs()[0].name, samples + "onnx/x.npy"}});
   CHECK(outputs.size() == program.outputs().size());
   source.text = read_file(samples + "onnx/model.onnx");
