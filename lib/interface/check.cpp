@@ -66,6 +66,11 @@ CheckedOperation check_operation(const Operation& operation, const std::vector<I
   }
   auto description =
       read_description(file, std::move(text), request.checking.feature_level, prepared.findings);
+  if (!description && is_program(operation))
+    throw Error(ErrorKind::usage,
+                (file.empty() ? "this" : file) +
+                    " is a graph or a model, and no op description: load it as a program (in "
+                    "Python dmlop.load), and run that");
   if (description)
     prepared.job = prepare_job(std::move(*description), request, purpose, prepared.findings);
   return prepared;

@@ -291,6 +291,22 @@ TEST_CASE("public programs: an ONNX model, with the sizes of its dimensions") {
   CHECK(failure_of([&] { dmlop::Program none(source); }).kind() == FailureKind::invalid_input);
 }
 
+TEST_CASE("public programs: whoever runs one as an operation is told to load it") {
+  for (const std::string& file :
+       {graph_file, samples + "onnx/model.onnx", samples + "attention_block/model.json"}) {
+    const dmlop::Operation operation{.file = file};
+    const auto failures = {failure_of([&] { cpu().run(operation); }),
+                           failure_of([&] { cpu().prepare(operation, {}); }),
+                           failure_of([&] { dmlop::time(operation); })};
+    for (const auto& failure : failures) {
+      CHECK(failure.kind() == FailureKind::usage);
+      CHECK(failure.what() == file +
+                                  " is a graph or a model, and no op description: load it as a "
+                                  "program (in Python dmlop.load), and run that");
+    }
+  }
+}
+
 TEST_CASE("public programs: strided inputs of programs, and those that do not fit") {
   const dmlop::Program program({.file = graph_file});
   const std::vector<float> image(32, 3);

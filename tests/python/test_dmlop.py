@@ -310,13 +310,34 @@ def test_programs(tmp_path):
 def test_onnx_models():
     model = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2})
     x = np.load(SAMPLES / "onnx/x.npy")
-    assert [each.name for each in model.inputs] == ["x"]
+    assert [(each.name, each.sizes) for each in model.inputs] == [("x", (2, 4))]
     result = model.run({"x": x}, device="cpu")
     assert list(result) == [each.name for each in model.outputs]
-    with pytest.raises(dmlop.Invalid):
-        dmlop.load(SAMPLES / "onnx/model.onnx")
+    unknown = refusal(dmlop.Invalid, lambda: dmlop.load(SAMPLES / "onnx/model.onnx"))
+    assert unknown.endswith('help: give "batch" a size in dimensions')
     with pytest.raises(dmlop.Usage):
         dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
+
+
+def test_programs_are_loaded_and_not_run_as_operations():
+    graph = SAMPLES / "graph/graph.json"
+    image = np.ones((1, 1, 4, 4), np.float32)
+    for program in (graph, graph.read_text(), {"nodes": []}, SAMPLES / "onnx/model.onnx"):
+        message = refusal(dmlop.Usage, lambda: dmlop.run(program, inputs={"image": image}, device="cpu"))
+        assert "load it as a program (in Python dmlop.load), and run that" in message
+        assert "dmlop.load(...).run({...})" in refusal(dmlop.Usage, lambda: dmlop.run(program, image, device="cpu"))
+
+
+def test_operators_may_be_named_in_lower_case(tmp_path, monkeypatch):
+    for name in ("padding", "Padding", "dml_operator_padding"):
+        assert (dmlop.run(name, X, device="cpu", **EDGE) == PADDED).all()
+        assert (dmlop.run(name, InputTensor=X, device="cpu", **EDGE) == PADDED).all()
+    message = refusal(dmlop.Usage, lambda: dmlop.run("paddin", X, device="cpu", **EDGE))
+    assert message == 'there is no file paddin, and DirectML has no operator "paddin": did you mean "PADDING" or "PADDING1"?'
+    # A file or a folder of this name is meant.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "padding").mkdir()
+    assert "padding/op.json" in refusal(dmlop.IoFailed, lambda: dmlop.check("padding"))
 
 
 def test_threads_run_at_the_same_time():

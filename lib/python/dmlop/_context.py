@@ -114,8 +114,8 @@ class Source:
             self.text = encoded(op)
             self._refuse_fields(fields)
             self._find_operator(op)
-        elif isinstance(op, str) and op.upper() == op and op.replace("_", "").isalnum():
-            self._describe({"type": op}, fields)
+        elif isinstance(op, str) and _operator_named(op):
+            self._describe({"type": _operator_named(op)}, fields)
         elif isinstance(op, (str, os.PathLike)):
             self.file = os.fspath(op)
             if os.path.isdir(self.file):
@@ -169,6 +169,21 @@ class Source:
             )
 
 
+def _operator_named(text: str) -> Optional[str]:
+    """The operator that a text names, in capitals or where no file has the name; None where it
+    names a file."""
+    if not text.replace("_", "").isalnum():
+        return None
+    if text.upper() == text:
+        return text
+    if os.path.exists(text):
+        return None
+    try:
+        return _operators.operator(text).name
+    except _errors.Usage as error:
+        raise _errors.Usage(f"there is no file {text}, and {error}") from None
+
+
 def _is_tensor(value: Any) -> bool:
     if numpy is not None and isinstance(value, numpy.generic):
         return False
@@ -209,7 +224,10 @@ class _Inputs:
     def _add_positional(self, source: Source, values: Sequence[Any]) -> None:
         fields = source.input_fields()
         if fields is None:
-            raise _errors.Usage("which inputs are these? give them by name: inputs={...}")
+            raise _errors.Usage(
+                "which inputs are these? give them by name: inputs={...}; a graph or a model runs "
+                "with dmlop.load(...).run({...})"
+            )
         if len(values) > len(fields):
             names = ", ".join(field.name for field in fields) or "none"
             raise _errors.Usage(
