@@ -230,6 +230,7 @@ void write_page(const std::string& path) {
   std::vector<const OperatorSpec*> operators;
   for (const std::string& name : specified_operators()) operators.push_back(find_spec(name));
   const std::string page = operators_page(operators, DMLOP_VERSION);
+  if (is_standard_output(path)) return print({Text::verbatim(page)});
   OutputFile file(path, page.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(page)));
   file.commit();

@@ -164,6 +164,18 @@ TEST_CASE("output that cannot be written is a failure with exit code 6") {
   }
 }
 
+TEST_CASE("a reader that has read enough needs no message") {
+  const std::vector<std::vector<std::string>> commands{
+      {"ops"}, {"ops", "--html", "-"}, {"schema"}, {"--help"}, {"completion", "bash"}};
+  for (const auto& command : commands) {
+    CAPTURE(command);
+    const auto closed = dmlop_program(command, {.closed_output = true});
+    CHECK(closed.code == 6);
+    CHECK(closed.error.find("error") == std::string::npos);
+  }
+  CHECK(dmlop_program({"ops", "--html", "-"}).output.ends_with("</html>\n"));
+}
+
 TEST_CASE("a device that is full is a failure to write") {
   const Folder folder;
   folder.write("op.json", edge);
