@@ -120,7 +120,7 @@ class BatchRun {
 
   void read(Manifest& manifest, bool works_itself) {
     JobFiles* files = options_.update_golden != UpdateGolden::no ? &runner_.job_files() : nullptr;
-    JobSelector jobs(manifest, options_.selection, files);
+    JobSelector jobs(manifest, options_.selection, files, !options_.output_folder.empty());
     while (auto job = jobs.next()) {
       if (has_failed_) return;
       if (options_.ignores_xfail || options_.against != nullptr) job->xfail_reason.clear();

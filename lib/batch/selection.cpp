@@ -45,6 +45,28 @@ void UsedIds::check(BatchJob& job) {
   job.id = job.made_up_id;  // records go by id, and this one is taken
 }
 
+void JobFolders::check(BatchJob& job) {
+  std::string other;
+  for (std::size_t at = job.id.find('/'); at != std::string::npos; at = job.id.find('/', at + 1)) {
+    const std::string outer = job.id.substr(0, at), name = job.id.substr(at + 1);
+    if (!name.substr(0, name.find('/')).ends_with(".npy")) continue;
+    if (ids_.find(short_digest(outer)) != 0) other = outer;
+    inside_.emplace(outer, job.id);
+  }
+  if (const auto found = inside_.find(job.id); found != inside_.end()) other = found->second;
+  ids_.add(short_digest(job.id), 1);
+  if (other.empty()) return;
+  const auto& [outer, inner] = std::minmax(job.id, other);
+  job.findings.push_back(
+      {.file = job.document ? job.document->file() : "",
+       .line = job.line,
+       .column = job.line == 0 ? 0U : 1U,
+       .message = "the folder of the job \"" + inner + "\" has the name of a file of the job \"" +
+                  outer + "\"",
+       .rule = "--out writes the outputs of a job as NAME.npy into the folder of its id",
+       .suggestion = "give one of them an id that does not lie in the other, or has no .npy"});
+}
+
 // Reads all jobs for the files that they name, also of jobs that are not selected, and begins
 // again. Where jobs can be read once only, their files become known as they come.
 void JobSelector::survey() {
@@ -101,7 +123,9 @@ std::optional<BatchJob> JobSelector::next() {
     job->number = ++count_;
     if (files_ != nullptr && !has_all_files_) files_->add(*job);
     ids_.check(*job);
-    if (is_mine(*job)) return job;
+    if (!is_mine(*job)) continue;
+    if (has_folders_) folders_.check(*job);
+    return job;
   }
   return std::nullopt;
 }

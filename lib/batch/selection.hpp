@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,15 +39,28 @@ class UsedIds {
   DigestTable lines_;
 };
 
+/// The folders that --out gives to jobs. One may lie in another, but not where the other job writes
+/// a file.
+class JobFolders {
+ public:
+  /// A job whose folder would be a file of an earlier one, or the other way around, gets a finding.
+  void check(BatchJob& job);
+
+ private:
+  DigestTable ids_;
+  std::map<std::string, std::string> inside_;  // "a/y.npy" by the "a" in front of it
+};
+
 /// Deals the selected jobs out to the shards in turn, so that no shard has more than one job more
 /// than another: in the order of their ids' digests, which depends on nothing else, or as they come
 /// where the manifest can be read once only.
 class JobSelector {
  public:
   /// All must outlive this. Where `files` is not null, they get the files of all jobs, selected or
-  /// not.
-  JobSelector(Manifest& manifest, const Selection& selection, JobFiles* files = nullptr)
-      : manifest_(manifest), selection_(selection), files_(files) {}
+  /// not. `has_folders`: each job writes to a folder of its own.
+  JobSelector(Manifest& manifest, const Selection& selection, JobFiles* files = nullptr,
+              bool has_folders = false)
+      : manifest_(manifest), selection_(selection), files_(files), has_folders_(has_folders) {}
 
   /// The next job of this shard; nothing at the end. Errors: as Manifest::next(), interrupted.
   std::optional<BatchJob> next();
@@ -61,6 +75,8 @@ class JobSelector {
   Manifest& manifest_;
   const Selection& selection_;
   JobFiles* files_;
+  bool has_folders_;
+  JobFolders folders_;
   bool has_all_files_ = false;  // before the first job
   UsedIds ids_;
   std::uint64_t selected_ = 0;

@@ -412,6 +412,23 @@ TEST_CASE("ids are safe relative paths") {
   CHECK(said_of(edge_job(R"("id": 7)")).status == "INVALID");
 }
 
+TEST_CASE("--out: a job whose folder would be a file of another one is INVALID") {
+  const std::string inner = "a/OutputTensor.npy";
+  const BatchFolder folder({named_job("a"), named_job(inner), named_job("a/b")});
+  CHECK(folder.run({"jobs.jsonl"}).code() == 0);
+  const auto outcome = folder.run({"jobs.jsonl", "--out", "o"});
+  CHECK(outcome.statuses() == "a PASSED, a/OutputTensor.npy INVALID, a/b PASSED");
+  const std::string message =
+      "the folder of the job \"a/OutputTensor.npy\" has the name of a file of the job \"a\"";
+  CHECK(outcome.record(inner).at("message") == message);
+  CHECK(contains(outcome.record(inner).at("details"), "jobs.jsonl:2:1: error: "));
+  CHECK(folder.run({"jobs.jsonl", "--out", "p", "--exclude", "a"}).code() == 0);
+  folder.write("jobs.jsonl", named_job(inner + "/c") + "\n" + named_job("a"));
+  const auto reversed = folder.run({"jobs.jsonl", "--out", "q"});
+  CHECK(reversed.statuses() == "a INVALID, a/OutputTensor.npy/c PASSED");
+  CHECK(contains(reversed.record("a").at("message"), "the job \"a/OutputTensor.npy/c\""));
+}
+
 TEST_CASE("an id that is used twice: the later job is INVALID and has its made-up id") {
   const BatchFolder folder({named_job("a"), named_job("b"), named_job("a"), named_job("a")});
   const auto outcome = folder.run({"jobs.jsonl"});
