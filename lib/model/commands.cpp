@@ -145,6 +145,7 @@ class CommandReader {
     if (dimensions && !dimensions->empty() && command.is_npy)
       command.dimensions = checked_dimensions(*dimensions, *written_dimensions, *resource);
     refuse_inputs(command);
+    note_replaced(command);
     reading_.model.commands.emplace_back(std::move(command));
   }
 
@@ -188,6 +189,17 @@ class CommandReader {
     const auto source = reading_.source_files.find(real_path(command.path, ignored));
     if (source != reading_.source_files.end())
       refuse("the file of \"" + printable(source->second) + "\"");
+  }
+
+  void note_replaced(const WriteFileCommand& command) {
+    if (may_have_several_writers(command.path)) return;
+    std::string& writer = reading_.written_files[written_path(command.path)];
+    if (!writer.empty())
+      reading_.note(*written_.find("targetPath"),
+                    printable(command.target) + " replaces what " + writer + " writes to this file",
+                    "as in DxDispatch, a later writeFile replaces an earlier one",
+                    "write to another file");
+    writer = name_;
   }
 
   ModelReading& reading_;

@@ -55,6 +55,8 @@ struct ModelReading {
 
   /// Files of resources that an output might replace by mistake, by their paths without links.
   std::map<std::string, std::string> source_files = {};  // and the names of the resources
+  /// Files that commands write, by written_path(), and the last command that does.
+  std::map<std::string, std::string> written_files = {};
 
  private:
   Diagnostic diagnostic_at(const json::Value& value, std::string message, std::string rule,

@@ -278,6 +278,11 @@ TEST_CASE("models: commands that are accepted") {
      {"unknown field \"Input\"; did you mean \"InputTensor\"?\n  rule: the fields of bindings of DML_OPERATOR_PADDING are InputTensor, OutputTensor"}},
     {R"({"type": "writeFile", "resource": "Out", "targetPath": "x.npy", "dimensions": ~[2]})", {},
      {"of the 6 elements of \"Out\" only the first 2 are written"}},
+    {R"({"type": "writeFile", "resource": "Out", "targetPath": "x.npy"}, {"type": "print", "resource": "In"},
+        {"type": "writeFile", "resource": "In", "targetPath": ~"./x.npy"},
+        {"type": "writeFile", "resource": "In", "targetPath": "y.npy"})", {},
+     {"./x.npy replaces what commands[0] writes to this file\n"
+      "  rule: as in DxDispatch, a later writeFile replaces an earlier one\n  help: write to another file"}},
     {R"({"type": "dispatch", "dispatchable": "pad", "bindings": {
          "InputTensor": {"name": "In", ~"elementStride": 1}, "OutputTensor": "Out"}})", {},
      {"unknown field \"elementStride\"\n  rule: the fields of a binding are name, elementCount, elementSizeInBytes, "
