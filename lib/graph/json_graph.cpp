@@ -127,6 +127,10 @@ class JsonGraphReader {
                           ? constant_of_file(member.value, called, *edge)
                           : constant_of_values(member.value, called, *edge);
       if (!constant) continue;
+      if (edge->desc) {
+        graph_.types.emplace(member.name, *edge->desc->data_type);
+        graph_.sizes.emplace(member.name, edge->desc->sizes);
+      }
       graph_.nodes.push_back(
           {.name = member.name, .content = std::move(*constant), .inputs = {}, .outputs = {}});
       graph_.nodes.back().outputs.push_back(member.name);

@@ -235,7 +235,7 @@ class Lowering {
     require_bytes(reader, edge, packed_bytes(desc));
     const std::uint64_t needed = needed_bytes(desc);
     if (has_4_bits(desc)) return BufferRange{unpacked(edge, desc), 0, needed};
-    if (edge.values) resource(edge).initial = *edge.values;
+    if (edge.values) set_values(resource(edge), *edge.values, desc);
     resource(edge).size = edge.bytes.value_or(0);
     return BufferRange{edge.resource, 0, needed};
   }

@@ -341,7 +341,10 @@ class Importer {
   }
 
   void add_constant(const std::string& edge, const TensorData& data) {
-    if (constants_.insert(edge).second) imported_.graph.nodes.push_back(constant_node(edge, data));
+    if (!constants_.insert(edge).second) return;
+    imported_.graph.nodes.push_back(constant_node(edge, data));
+    imported_.graph.types.emplace(edge, data.type);
+    imported_.graph.sizes.emplace(edge, data.sizes);
   }
 
   void add_output(const ValueInfo& output) {

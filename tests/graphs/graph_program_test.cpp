@@ -342,6 +342,23 @@ TEST_CASE("graph program: the sample pads, pools and adds one") {
   CHECK(Json::parse(result.output)["outputs"][0]["first"] == Json({"7", "9", "7", "9"}));
 }
 
+TEST_CASE("graph program: a constant that is written has the type that the graph says") {
+  const Folder folder;
+  const std::string graph = DMLOP_SOURCE_DIR "/samples/graph/graph.json";
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  REQUIRE(run({"run", graph, "--cpu", "-o", "one=one.npy"}).code == 0);
+  const std::string one = npy("<f4", "(1, 1, 1, 1)", std::string("\0\0\x80\x3f", 4));
+  CHECK(folder.read("one.npy") == one);
+  CHECK(run({"run", graph, "--cpu", "--expect", "one=one.npy"}).code == 0);
+  // Of a serialized graph, the node that reads it says the type.
+  REQUIRE(run({"convert", graph, "--to-bin", "g.bin"}).code == 0);
+  const std::string image = "image=" DMLOP_SOURCE_DIR "/samples/graph/image.npy";
+  CHECK(run({"run", "g.bin", "--cpu", "-i", image, "-o", "one=one.npy"}).output ==
+        "one: FLOAT32 [1] in one.npy\n");
+}
+
 TEST_CASE("graph program: no constant takes the place of another file") {
   const Folder folder;
   const auto graph = [](const std::string& number) {
