@@ -359,12 +359,10 @@ class Importer {
     std::string edge = value.edge;
     const bool is_input = std::find(inputs_.begin(), inputs_.end(), name) != inputs_.end();
     if (value.constant || is_input) {
-      if (element_count(value.sizes).value_or(0) == 0) {
-        refuse({.kind = ErrorKind::unavailable,
-                .message = "the output \"" + printable(name) + "\" is empty, of sizes " +
-                           list_of(value.sizes),
-                .rule = "DirectML has no tensors without elements"});
-        return;
+      try {
+        Mapping::require_elements("the output \"" + printable(name) + "\"", value.sizes);
+      } catch (const Refusal& refusal) {
+        return refuse({.kind = refusal.kind, .message = refusal.message, .rule = refusal.rule});
       }
       edge = copy_of(value, name);
     }
