@@ -4,11 +4,7 @@
 
 namespace dmlop::gpu {
 
-std::string kernel_refusal(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return kernels::refusal_of(kind); }, kernel);
-}
-
-std::vector<Dispatch> make_dispatches(const Kernel& kernel) {
+Dispatches make_dispatches(const Kernel& kernel) {
   return std::visit([](const auto& kind) { return kernels::dispatches_of(kind); }, kernel);
 }
 

@@ -1,7 +1,10 @@
 #include "gpu/execute.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <stdexcept>
+#include <utility>
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
@@ -29,35 +32,44 @@ std::uint64_t overhead_bytes(std::size_t tensors) {
   return (tensors + other_buffers) * (2 * slack_bytes + 16) + parameter_bytes;
 }
 
-// The most scratch that a tile's kernel needs.
-std::uint64_t scratch_bytes(const Kernel& kernel) {
-  std::uint64_t bytes = 0;
-  for (const Dispatch& dispatch : make_dispatches(kernel))
-    bytes = std::max(bytes, dispatch.scratch_bytes);
-  return bytes;
+/// The tiles of a kernel, or why no GPU runs them.
+struct Tiles {
+  std::string refusal = {};
+  std::optional<TileGrid> grid = {};      // nothing where no tile is small enough
+  std::vector<Dispatch> dispatches = {};  // of the first tile
+
+  /// The most scratch that a tile's kernel needs.
+  std::uint64_t scratch_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Dispatch& dispatch : dispatches) bytes = std::max(bytes, dispatch.scratch_bytes);
+    return bytes;
+  }
+};
+
+Tiles tiles_within(const Kernel& kernel, std::uint64_t buffer_bytes) {
+  auto grid = TileGrid::make(kernel, {.buffer_bytes = buffer_bytes});
+  if (!grid) return {.refusal = "no part of it is small enough for the device's buffers"};
+  Dispatches first = make_dispatches(grid->tile(0).kernel);
+  if (first.refusal.empty() && grid->size() > 1)
+    first.refusal = make_dispatches(grid->tile(grid->size() - 1).kernel).refusal;
+  return {std::move(first.refusal), std::move(grid), std::move(first.dispatches)};
 }
 
-std::string refusal_of_tiles(const TileGrid& grid) {
-  std::string refusal = kernel_refusal(grid.tile(0).kernel);
-  return refusal.empty() ? kernel_refusal(grid.tile(grid.size() - 1).kernel) : refusal;
-}
-
-// Tiles so small that all sets together fit; nothing where none are.
-std::optional<TileGrid> tiles_of(const Kernel& kernel, const Device& device,
-                                 const ExecuteOptions& options) {
+// Tiles so small that all sets together fit.
+Tiles tiles_of(const Kernel& kernel, const Device& device, const ExecuteOptions& options) {
   const std::uint64_t most = std::min(device.buffer_bytes_limit(), tile_bytes);
-  auto grid = TileGrid::make(kernel, {.buffer_bytes = most});
-  if (!grid || options.device_memory_bytes == 0) return grid;
+  Tiles tiles = tiles_within(kernel, most);
+  if (!tiles.grid || options.device_memory_bytes == 0) return tiles;
   const std::uint64_t share = options.device_memory_bytes / stream_count;
-  const std::size_t tensors = grid->tile(0).gathers.size() + 1;
+  const std::size_t tensors = tiles.grid->tile(0).gathers.size() + 1;
   const std::uint64_t room = share - std::min(share, overhead_bytes(tensors));
   constexpr std::uint64_t least = 256;
   for (std::uint64_t bytes = room / tensors;; bytes /= 2) {
-    grid = TileGrid::make(kernel, {.buffer_bytes = std::clamp(bytes, least, most)});
-    if (!grid || bytes <= least || !refusal_of_tiles(*grid).empty()) break;
-    if (bytes * tensors + scratch_bytes(grid->tile(0).kernel) <= room) break;
+    tiles = tiles_within(kernel, std::clamp(bytes, least, most));
+    if (!tiles.refusal.empty() || bytes <= least) break;
+    if (bytes * tensors + tiles.scratch_bytes() <= room) break;
   }
-  return grid;
+  return tiles;
 }
 
 void add(DispatchTimes& sum, const DispatchTimes& times) {
@@ -132,9 +144,15 @@ ResidentRange Executor::Set::range(Device& device, std::size_t index, std::uint6
 /// Runs the tiles of a kernel in sets of buffers.
 class Executor::TileRunner {
  public:
-  TileRunner(const TileGrid& grid, Device& device,
+  /// `first` are the dispatches of the first tile.
+  TileRunner(const TileGrid& grid, std::span<const Dispatch> first, Device& device,
              std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
-      : grid_(grid), device_(device), inputs_(inputs), threads_(threads), sink_(sink) {}
+      : grid_(grid),
+        first_(first),
+        device_(device),
+        inputs_(inputs),
+        threads_(threads),
+        sink_(sink) {}
 
   void start(Set& set, std::uint64_t index) {
     const Tile tile = grid_.tile(index);
@@ -146,7 +164,10 @@ class Executor::TileRunner {
     }
     const std::uint64_t bytes = output_elements(tile.kernel) * output_element_size(tile.kernel);
     const ResidentRange output = set.range(device_, inputs.size(), bytes);
-    const Step step = step_of(make_dispatches(tile.kernel), inputs.size(), 1);
+    const Dispatches made = index == 0 ? Dispatches() : make_dispatches(tile.kernel);
+    const std::span<const Dispatch> dispatches = index == 0 ? first_ : made.dispatches;
+    if (dispatches.empty()) throw std::logic_error("a tile of a kernel is refused");
+    const Step step = step_of({dispatches.begin(), dispatches.end()}, inputs.size(), 1);
     inputs.push_back(output);
     set.stream.run({.kernels = kernel_runs(std::span(&step, 1), inputs, device_.info())}, &output);
   }
@@ -188,6 +209,7 @@ class Executor::TileRunner {
   }
 
   const TileGrid& grid_;
+  std::span<const Dispatch> first_;
   Device& device_;
   std::span<const std::span<const std::byte>> inputs_;
   unsigned threads_;
@@ -197,8 +219,7 @@ class Executor::TileRunner {
 
 std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& options) const {
   if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
-  const auto grid = tiles_of(kernel, device_, options);
-  return grid ? refusal_of_tiles(*grid) : "no part of it is small enough for the device's buffers";
+  return tiles_of(kernel, device_, options).refusal;
 }
 
 std::string Executor::resident_refusal(std::span<const ResidentRange> ranges) const {
@@ -213,20 +234,21 @@ std::string Executor::resident_refusal(std::span<const ResidentRange> ranges) co
 
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options) {
   if (!device.refusal().empty()) return;
-  const auto grid = tiles_of(kernel, device, options);
-  if (!grid || !refusal_of_tiles(*grid).empty()) return;
-  for (const Dispatch& dispatch : make_dispatches(grid->tile(0).kernel))
+  const Tiles tiles = tiles_of(kernel, device, options);
+  if (!tiles.refusal.empty()) return;
+  for (const Dispatch& dispatch : tiles.dispatches)
     device.prepare(chosen_dispatch(dispatch, device.info()));
 }
 
 bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std::byte>> inputs,
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
   if (!device_.refusal().empty()) return false;
-  const auto grid = tiles_of(kernel, device_, options);
-  if (!grid || !refusal_of_tiles(*grid).empty()) return false;
+  const Tiles tiles = tiles_of(kernel, device_, options);
+  const std::optional<TileGrid>& grid = tiles.grid;
+  if (!grid || !tiles.refusal.empty()) return false;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
   while (sets_.size() < count) sets_.push_back(std::make_unique<Set>(device_));
-  TileRunner runner(*grid, device_, inputs, std::max(1U, options.threads), sink);
+  TileRunner runner(*grid, tiles.dispatches, device_, inputs, std::max(1U, options.threads), sink);
   for (std::uint64_t index = 0; index < grid->size() + count; ++index) {
     Set& set = *sets_[index % count];
     if (index >= count) runner.finish(set, index - count);

@@ -1,6 +1,5 @@
 #include "gpu/steps.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "gpu/dispatch.hpp"
@@ -23,23 +22,26 @@ Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t o
   return step;
 }
 
-std::vector<Step> steps_of(const Plan& plan) {
-  std::vector<Step> steps;
+Steps steps_of(const Plan& plan) {
+  // Also of passes that are fused: what these are refused for, a fused kernel does not look at.
+  std::vector<Dispatches> passes;
+  for (const Pass& pass : plan.passes) {
+    passes.push_back(make_dispatches(pass.kernel));
+    if (!passes.back().refusal.empty()) return {.refusal = std::move(passes.back().refusal)};
+  }
+  Steps found;
   for (std::size_t at = 0; at < plan.passes.size();) {
     if (auto fused = fused_passes(plan, at)) {
-      steps.push_back({{std::move(fused->dispatch)}, std::move(fused->reads), {fused->write}});
+      found.steps.push_back(
+          {{std::move(fused->dispatch)}, std::move(fused->reads), {fused->write}});
       at += fused->passes;
       continue;
     }
-    const Pass& pass = plan.passes[at++];
-    steps.push_back({make_dispatches(pass.kernel), pass.reads, pass.writes});
+    const Pass& pass = plan.passes[at];
+    found.steps.push_back({std::move(passes[at].dispatches), pass.reads, pass.writes});
+    ++at;
   }
-  return steps;
-}
-
-bool has_kernels_for(const Plan& plan) {
-  return std::all_of(plan.passes.begin(), plan.passes.end(),
-                     [](const Pass& pass) { return kernel_refusal(pass.kernel).empty(); });
+  return found;
 }
 
 const Dispatch& chosen_dispatch(const Dispatch& usual, const DeviceInfo& device) {
@@ -47,8 +49,9 @@ const Dispatch& chosen_dispatch(const Dispatch& usual, const DeviceInfo& device)
 }
 
 void prepare(Device& device, const Plan& plan) {
-  if (!device.refusal().empty() || !has_kernels_for(plan)) return;
-  for (const Step& step : steps_of(plan)) {
+  if (!device.refusal().empty()) return;
+  const Steps found = steps_of(plan);
+  for (const Step& step : found.steps) {
     for (const Dispatch& dispatch : step.dispatches)
       device.prepare(chosen_dispatch(dispatch, device.info()));
   }

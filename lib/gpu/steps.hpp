@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "gpu/device.hpp"
@@ -20,12 +21,13 @@ struct Step {
 /// The dispatches of a kernel alone: its inputs are the first slots, and its outputs those after.
 Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs);
 
-/// The steps of a plan, none of whose kernels is refused. Temporaries that no step names are not
-/// needed.
-std::vector<Step> steps_of(const Plan& plan);
+/// The steps of a plan, or why no GPU runs it. Temporaries that no step names are not needed.
+struct Steps {
+  std::string refusal = {};      // in words that follow "because"; "" where a GPU runs it
+  std::vector<Step> steps = {};  // none where it is refused
+};
 
-/// Whether every kernel of a plan is one that a GPU has.
-bool has_kernels_for(const Plan& plan);
+Steps steps_of(const Plan& plan);
 
 /// What a device runs of a dispatch.
 const Dispatch& chosen_dispatch(const Dispatch& usual, const DeviceInfo& device);

@@ -8,7 +8,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "gpu/dispatch.hpp"
+#include "gpu/steps.hpp"
 #include "ops/tiling.hpp"
 
 namespace dmlop {
@@ -92,10 +92,8 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return "its tensors need " + counted(bytes, "byte") + ", and --device-memory allows " +
            std::to_string(device_memory_bytes);
-  for (const Pass& pass : plan_.passes) {  // before anything is uploaded
-    std::string refusal = gpu::kernel_refusal(pass.kernel);
-    if (!refusal.empty()) return refusal;
-  }
+  const gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
+  if (!found.refusal.empty()) return found.refusal;
   ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
@@ -105,7 +103,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   }
   for (const std::size_t slot : plan_.slots_of(SlotKind::input))
     executor_.write(resident.ranges[slot], inputs[slot]);
-  std::string refusal = run_resident(resident.ranges, times);
+  std::string refusal = run_steps(found.steps, resident.ranges, times);
   if (!refusal.empty()) return refusal;
   for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
     const gpu::ResidentRange whole = resident.ranges[slot];
@@ -121,11 +119,13 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
 
 std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
                                      gpu::DispatchTimes& times) {
-  for (const Pass& pass : plan_.passes) {
-    std::string refusal = gpu::kernel_refusal(pass.kernel);
-    if (!refusal.empty()) return refusal;
-  }
-  const std::vector<gpu::Step> steps = gpu::steps_of(plan_);
+  const gpu::Steps found = gpu::steps_of(plan_);
+  return found.refusal.empty() ? run_steps(found.steps, slots, times) : found.refusal;
+}
+
+std::string DevicePlan::run_steps(std::span<const gpu::Step> steps,
+                                  std::span<const gpu::ResidentRange> slots,
+                                  gpu::DispatchTimes& times) {
   const auto is_needed = [&](std::size_t slot) {
     return std::any_of(steps.begin(), steps.end(), [&](const gpu::Step& step) {
       return std::count(step.writes.begin(), step.writes.end(), slot) != 0;

@@ -39,6 +39,8 @@ class DevicePlan {
                      gpu::DispatchTimes& times);
   std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                              const OutputSink& sink, gpu::DispatchTimes& times);
+  std::string run_steps(std::span<const gpu::Step> steps, std::span<const gpu::ResidentRange> slots,
+                        gpu::DispatchTimes& times);
 
   const Plan& plan_;
   gpu::Device& device_;

@@ -7,7 +7,7 @@
 // - how many outputs of how many elements it has: output_elements() and output_element_sizes();
 // - whether an input holds indices, and into what: index_read() (ops/indexed_inputs.cpp);
 // - how the CPU runs it: part_shape() and run_part() (cpu/kinds.hpp), in a file of cpu/;
-// - how a GPU runs it: refusal_of() and dispatches_of() (gpu/kernels/kinds.hpp), in a file of
+// - how a GPU runs it, or why none does: dispatches_of() (gpu/kernels/kinds.hpp), in a file of
 //   gpu/kernels/ and one of shaders/.
 // All of these visit Kernel without a default: a kind that forgets one does not compile or link.
 // A kind of which a box of outputs needs boxes of inputs also says which (ops/tiles.hpp): a GPU can

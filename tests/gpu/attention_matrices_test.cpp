@@ -49,7 +49,7 @@ AttentionKernel kernel_of(const MultiheadAttention& use) {
 }
 
 std::vector<gpu::Dispatch> with_matrices(const AttentionKernel& kernel) {
-  return gpu::make_dispatches(kernel).front().with_matrices;
+  return gpu::make_dispatches(kernel).dispatches.front().with_matrices;
 }
 
 /// The largest difference from the reference.

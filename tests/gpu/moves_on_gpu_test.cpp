@@ -73,7 +73,7 @@ dmlop::Backend& backend() {
 void check_like_cpu(const Kernel& kernel, const std::vector<Bytes>& inputs, DataType type,
                     std::uint64_t ulp = 0) {
   if (!has_gpu()) return;
-  REQUIRE(gpu::kernel_refusal(kernel) == "");
+  REQUIRE(gpu::make_dispatches(kernel).refusal == "");
   const Plan plan = plan_of(kernel, inputs);
   std::vector<std::span<const std::byte>> spans(inputs.begin(), inputs.end());
   spans.emplace_back();
@@ -232,7 +232,7 @@ TEST_CASE("GPU: folds of windows that take several stages") {
       }
     }
     CAPTURE(type);
-    CHECK(gpu::make_dispatches(kernel).front().stages.size() > 1);
+    CHECK(gpu::make_dispatches(kernel).dispatches.front().stages.size() > 1);
     check_like_cpu(kernel, {input.bytes}, type, is_float ? 1 : 0);
   }
 }

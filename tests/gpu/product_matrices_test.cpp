@@ -60,7 +60,7 @@ PlanCase case_of(const Convolution& use, const Tensor& output) {
 /// The dispatch for devices with cooperative matrices.
 std::vector<gpu::Dispatch> with_matrices(const Plan& plan) {
   REQUIRE(plan.passes.size() == 1);
-  return gpu::make_dispatches(plan.passes[0].kernel).front().with_matrices;
+  return gpu::make_dispatches(plan.passes[0].kernel).dispatches.front().with_matrices;
 }
 
 template <typename Use>

@@ -37,15 +37,13 @@ std::optional<Plan> plan_of(const std::string& text) {
 
 /// Why no GPU runs a plan; "" where one can.
 std::string refusal_of(const Plan& plan) {
-  for (const Pass& pass : plan.passes) {
-    if (std::string refusal = gpu::kernel_refusal(pass.kernel); !refusal.empty()) return refusal;
-  }
-  for (const gpu::Step& step : gpu::steps_of(plan)) {
+  const gpu::Steps found = gpu::steps_of(plan);
+  for (const gpu::Step& step : found.steps) {
     for (const gpu::Dispatch& dispatch : step.dispatches) {
       if (dispatch.inputs.size() > gpu::inputs_most) return "it has too many inputs";
     }
   }
-  return "";
+  return found.refusal;
 }
 
 TEST_CASE("refusals: a GPU runs every stored case") {
@@ -92,7 +90,7 @@ TEST_CASE("refusals: a GPU runs the example of every operator with every data ty
 TEST_CASE("refusals: ops says which fields no kernel takes") {
   AttentionKernel kernel;
   kernel.past_lengths.emplace();
-  CHECK(gpu::kernel_refusal(kernel) == gpu::past_lengths_limit.reason);
+  CHECK(gpu::make_dispatches(kernel).refusal == gpu::past_lengths_limit.reason);
   for (const gpu::FieldLimit& limit : gpu::field_limits) {
     const OperatorSpec* spec = find_spec(limit.operator_name);
     REQUIRE(spec != nullptr);

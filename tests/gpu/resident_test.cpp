@@ -54,7 +54,7 @@ struct Gpu {
 /// Runs a kernel of one output.
 void run(Gpu& gpu, const Kernel& kernel, std::vector<gpu::ResidentRange> reads,
          const gpu::ResidentRange& write) {
-  const std::array steps{gpu::step_of(gpu::make_dispatches(kernel), reads.size(), 1)};
+  const std::array steps{gpu::step_of(gpu::make_dispatches(kernel).dispatches, reads.size(), 1)};
   reads.push_back(write);
   REQUIRE(gpu.executor.resident_refusal(reads) == "");
   gpu::DispatchTimes times;
@@ -177,7 +177,7 @@ TEST_CASE("resident: kernels in one go see what those before them wrote, and inp
     std::vector<gpu::ResidentRange> slots{words.range(3, 40)};
     std::vector<gpu::Step> steps;
     for (std::size_t i = 0; i < kernels; ++i) {
-      steps.push_back({gpu::make_dispatches(sum_kernel(40)), {0, i}, {i + 1}});
+      steps.push_back({gpu::make_dispatches(sum_kernel(40)).dispatches, {0, i}, {i + 1}});
       slots.push_back(between.range(64 * i, 40));
     }
     slots.back() = words.range(20, 40);
@@ -205,19 +205,19 @@ TEST_CASE("resident: tensors that are larger than the device's buffers are refus
 TEST_CASE(
     "resident: kinds without a kernel, and types that kernels lack, are refused with a reason") {
   ElementWiseKernel kernel = sum_kernel(4);
-  CHECK(gpu::kernel_refusal(kernel) == "");
+  CHECK(gpu::make_dispatches(kernel).refusal == "");
   kernel.extents.assign(9, 1);
   for (ElementWiseInput& input : kernel.inputs) input.strides.assign(9, 1);
-  CHECK(gpu::kernel_refusal(kernel) == "it has more than 8 dimensions");
+  CHECK(gpu::make_dispatches(kernel).refusal == "it has more than 8 dimensions");
   kernel = sum_kernel(4);
   kernel.compute = ComputeType::float64;
-  CHECK(gpu::kernel_refusal(kernel) == "GPU kernels do not compute with FLOAT64");
+  CHECK(gpu::make_dispatches(kernel).refusal == "GPU kernels do not compute with FLOAT64");
 }
 
 TEST_CASE("resident: a dispatch names a kernel, its specialization and where each input is bound") {
   ElementWiseKernel kernel = sum_kernel(1000);
   kernel.inputs[0].constant = 3;
-  const auto dispatches = gpu::make_dispatches(kernel);
+  const auto dispatches = gpu::make_dispatches(kernel).dispatches;
   REQUIRE(dispatches.size() == 1);
   CHECK(dispatches[0].kernel == "element_wise_2_int");
   CHECK(dispatches[0].inputs == std::vector<std::size_t>{0, 0});

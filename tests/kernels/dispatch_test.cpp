@@ -41,9 +41,10 @@ using gpu::kernels::uint4;
 #include "../../shaders/parameters/transpose.hlsli"
 
 gpu::Dispatch make_dispatch(const Kernel& kernel) {
-  const std::vector<gpu::Dispatch> dispatches = gpu::make_dispatches(kernel);
-  REQUIRE(dispatches.size() == 1);
-  return dispatches.front();
+  const gpu::Dispatches made = gpu::make_dispatches(kernel);
+  REQUIRE(made.refusal == "");
+  REQUIRE(made.dispatches.size() == 1);
+  return made.dispatches.front();
 }
 
 using Words = std::vector<std::uint32_t>;
@@ -356,7 +357,6 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
             CAPTURE(p);
             CAPTURE(outputs);
             CAPTURE(most_input);
-            REQUIRE(gpu::kernel_refusal(kernel).empty());
             const gpu::Dispatch dispatch = make_dispatch(kernel);
             REQUIRE_FALSE(dispatch.stages.empty());
             CHECK(std::all_of(dispatch.stages.begin(), dispatch.stages.end(), within_limit));
@@ -445,11 +445,11 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
 
 TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
   LpPoolingKernel kernel = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
-  CHECK(gpu::kernel_refusal(kernel).empty());
+  CHECK(gpu::make_dispatches(kernel).refusal.empty());
   kernel.axes[0] = {.input_extent = 2, .window = 2};
-  CHECK_FALSE(gpu::kernel_refusal(kernel).empty());
-  CHECK_FALSE(
-      gpu::kernel_refusal(windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1)).empty());
+  CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
+  kernel = windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1);
+  CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
 }
 
 /// Windows of the same size over two axes of an image.
@@ -463,8 +463,7 @@ WindowKernel image_windows(std::uint64_t extent, std::uint64_t size) {
 constexpr std::size_t in_parts = 5, quick_width = 7, quick_stride = 8, quick_taps = 9;
 
 gpu::Dispatch window_dispatch(const WindowKernel& kernel) {
-  REQUIRE(gpu::kernel_refusal(kernel) == "");
-  return gpu::make_dispatches(kernel).front();
+  return make_dispatch(kernel);
 }
 
 TEST_CASE("dispatch: short windows in single rows are found four at once") {
@@ -528,7 +527,7 @@ TEST_CASE("dispatch: threads walk down images for convolutions of single channel
                       .left = {DataType::Float32, {0, 9}},
                       .right = {DataType::Float32, {30000, 10000}}};
   const auto kernel_of = [](const ProductKernel& kernel) {
-    return gpu::make_dispatches(kernel).front().kernel;
+    return gpu::make_dispatches(kernel).dispatches.front().kernel;
   };
   CHECK(kernel_of(usual) == "convolution_walk_aligned");
   ProductKernel kernel = usual;
@@ -560,7 +559,7 @@ TEST_CASE("dispatch: windows that are too large or too few for whole threads are
   }
   WindowKernel kernel = image_windows(100, 3);
   kernel.axes[0].reach = Windows{.size = 3, .start_padding = std::uint64_t{1} << 31};
-  CHECK_FALSE(gpu::kernel_refusal(kernel) == "");
+  CHECK_FALSE(gpu::make_dispatches(kernel).refusal == "");
 }
 
 TEST_CASE("dispatch: a thread for every 16 bytes of output") {
@@ -592,7 +591,8 @@ TEST_CASE("steps: rows that a group can hold are read once, others by each pass"
   const auto steps = [](const std::string& sizes, int axis, const std::string& more = "") {
     return gpu::steps_of(plan_of("MEAN_VARIANCE_NORMALIZATION1", sizes,
                                  R"("NormalizeVariance": true, "Epsilon": 1, "Axes": [)" +
-                                     std::to_string(axis) + "]" + more));
+                                     std::to_string(axis) + "]" + more))
+        .steps;
   };
   const auto is_one = [](const std::vector<gpu::Step>& found, const std::string& kernel,
                          std::size_t stages) {
@@ -617,11 +617,11 @@ TEST_CASE("steps: rows that a group can hold are read once, others by each pass"
 TEST_CASE("steps: windows along one axis are read once for local response normalization") {
   const auto kernels = [](const std::string& sizes, int window) {
     std::vector<std::string> names;
-    for (const gpu::Step& step : gpu::steps_of(
-             plan_of("LOCAL_RESPONSE_NORMALIZATION", sizes,
-                     R"("CrossChannel": true, "Alpha": 1, "Beta": 0.75, "Bias": 1, "LocalSize": )" +
-                         std::to_string(window))))
-      names.push_back(step.dispatches.front().kernel);
+    const gpu::Steps found = gpu::steps_of(
+        plan_of("LOCAL_RESPONSE_NORMALIZATION", sizes,
+                R"("CrossChannel": true, "Alpha": 1, "Beta": 0.75, "Bias": 1, "LocalSize": )" +
+                    std::to_string(window)));
+    for (const gpu::Step& step : found.steps) names.push_back(step.dispatches.front().kernel);
     return names;
   };
   CHECK(kernels("2, 9, 4, 6", 5) == std::vector<std::string>{"local_response"});
@@ -632,12 +632,12 @@ TEST_CASE("steps: windows along one axis are read once for local response normal
 
 TEST_CASE("dispatch: packed running sums have one stage where there are enough of them") {
   const auto stages = [](const std::string& sizes, int axis) {
-    const std::vector<gpu::Step> steps = gpu::steps_of(
+    const gpu::Steps found = gpu::steps_of(
         plan_of("CUMULATIVE_SUMMATION", sizes,
                 R"("AxisDirection": "INCREASING", "HasExclusiveSum": false, "Axis": )" +
                     std::to_string(axis)));
-    REQUIRE(steps.size() == 1);
-    return steps[0].dispatches.front().stages.size();
+    REQUIRE(found.steps.size() == 1);
+    return found.steps[0].dispatches.front().stages.size();
   };
   CHECK(stages("4, 16, 1024, 1024", 2) == 1);
   CHECK(stages("4, 16, 1024, 1024", 3) == 1);

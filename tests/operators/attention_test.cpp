@@ -260,7 +260,7 @@ TEST_CASE("MULTIHEAD_ATTENTION: sequences of 16384 run in tiles") {
     const auto description =
         read_description("op.json", a_case.description().dump(), newest_feature_level, diagnostics);
     REQUIRE(description);
-    return gpu::make_dispatches(make_plan(*description).passes[0].kernel).front().kernel;
+    return gpu::make_dispatches(make_plan(*description).passes[0].kernel).dispatches.front().kernel;
   };
   CHECK(kernel_of(DataType::Float32, 16384) == "attention_tiles");
   CHECK(kernel_of(DataType::Float16, 8192) == "attention_tiles");

@@ -207,7 +207,7 @@ void execute_in_tiles_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t 
 std::set<std::string> kernels_of_dispatches() {
   std::set<std::string> names;
   const auto add = [&](const Kernel& kernel) {
-    names.insert(variant_of(gpu::make_dispatches(kernel).front()));
+    names.insert(variant_of(gpu::make_dispatches(kernel).dispatches.front()));
   };
   for (const std::size_t size : {1U, 2U, 4U, 8U}) {
     for (std::size_t rank = 1; rank <= 8; ++rank) {

@@ -50,7 +50,9 @@ Slices slices_of(const AttentionKernel& kernel) {
 }
 
 /// The work of a thread of each stage.
-std::array<std::uint64_t, 4> work_of(const AttentionKernel& kernel, const Slices& slices) {
+using StageWork = std::array<std::uint64_t, 4>;
+
+StageWork work_of(const AttentionKernel& kernel, const Slices& slices) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   constexpr std::uint64_t reductions = 32;
   return {kernel.size + 8, 2 * divided_up(kernel.keys, group_threads) + reductions,
@@ -81,13 +83,12 @@ AttentionParameters parameters_of(const AttentionKernel& kernel, const Slices& s
 }
 
 // The stages of rows [first, first + rows).
-void add_stages(const AttentionKernel& kernel, const Slices& slices, std::uint64_t first,
-                std::uint64_t rows, std::vector<Stage>& stages) {
+void add_stages(const AttentionKernel& kernel, const Slices& slices, const StageWork& work,
+                std::uint64_t first, std::uint64_t rows, std::vector<Stage>& stages) {
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
   const std::array<std::uint64_t, 4> threads{rows * kernel.keys, rows * group_threads,
                                              slices.parts * slices.rows_at_once * kernel.value_size,
                                              divided_up(rows * kernel.value_size, elements)};
-  const std::array<std::uint64_t, 4> work = work_of(kernel, slices);
   for (std::size_t step = 0; step < threads.size(); ++step) {
     Stage& stage = stages.emplace_back(0, threads[step], work[step]);
     stage.step = static_cast<std::uint32_t>(step);
@@ -144,11 +145,12 @@ void run_in_tiles(const AttentionKernel& kernel, Dispatch& dispatch) {
   dispatch.stages.emplace_back(0, groups * group_threads, work_of_tiles(kernel));
 }
 
-void run_by_rows(const AttentionKernel& kernel, const Slices& slices, Dispatch& dispatch) {
+void run_by_rows(const AttentionKernel& kernel, const Slices& slices, const StageWork& work,
+                 Dispatch& dispatch) {
   dispatch.kernel = "attention";
   dispatch.scratch_bytes = slices.rows_at_once * slices.words_of_row(kernel) * sizeof(uint);
   for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
-    add_stages(kernel, slices, row, std::min(slices.rows_at_once, slices.all_rows - row),
+    add_stages(kernel, slices, work, row, std::min(slices.rows_at_once, slices.all_rows - row),
                dispatch.stages);
 }
 
@@ -190,24 +192,25 @@ bool has_64_bits(const std::optional<AttentionInput>& input) {
   return input && has_64_bits(*input);
 }
 
-}  // namespace
-
-std::string refusal_of(const AttentionKernel& kernel) {
-  if (kernel.past_lengths) return std::string(past_lengths_limit.reason);
+// Whether threads can go along vectors and sums, and a slice's scores have room.
+bool can_run_by_rows(const AttentionKernel& kernel, const Slices& slices, const StageWork& work) {
   constexpr std::uint64_t scratch_words_most = std::uint64_t{1} << 29;
-  if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
-      has_64_bits(kernel.position_bias))
-    return "GPU kernels compute with at most 32 bits";
-  if (runs_in_tiles(kernel)) return "";
-  const Slices slices = slices_of(kernel);
-  const auto work = work_of(kernel, slices);
-  const bool is_too_long = *std::max_element(work.begin(), work.end()) > thread_work_limit ||
-                           slices.rows_at_once * slices.words_of_row(kernel) > scratch_words_most;
-  return is_too_long ? "its vectors or sums are longer than a GPU kernel takes" : "";
+  return *std::max_element(work.begin(), work.end()) <= thread_work_limit &&
+         slices.rows_at_once * slices.words_of_row(kernel) <= scratch_words_most;
 }
 
-std::vector<Dispatch> dispatches_of(const AttentionKernel& kernel) {
+}  // namespace
+
+Dispatches dispatches_of(const AttentionKernel& kernel) {
+  if (kernel.past_lengths) return refused(past_lengths_limit.reason);
+  if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
+      has_64_bits(kernel.position_bias))
+    return refused("GPU kernels compute with at most 32 bits");
+  const bool in_tiles = runs_in_tiles(kernel);
   const Slices slices = slices_of(kernel);
+  const StageWork work = work_of(kernel, slices);
+  if (!in_tiles && !can_run_by_rows(kernel, slices, work))
+    return refused("its vectors or sums are longer than a GPU kernel takes");
   const bool has_mask = kernel.mask != AttentionMask::none;
   Dispatch dispatch;
   set_specialization(dispatch, AttentionSpecialization{.OUTPUT_TYPE = kernel.output_type,
@@ -223,12 +226,12 @@ std::vector<Dispatch> dispatches_of(const AttentionKernel& kernel) {
   const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
   if (suits_matrices(kernel)) dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
-  if (runs_in_tiles(kernel)) {
+  if (in_tiles) {
     run_in_tiles(kernel, dispatch);
   } else {
-    run_by_rows(kernel, slices, dispatch);
+    run_by_rows(kernel, slices, work, dispatch);
   }
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -30,14 +30,10 @@ bool has_input(const BandKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const BandKernel& kernel) {
-  if (kernel.axes.size() > 9) return "it has more than 8 dimensions";
-  return rows_of(kernel).extent <= extent_most && columns_of(kernel).extent <= extent_most
-             ? ""
-             : "its matrices have more rows or columns than a GPU kernel can number";
-}
-
-std::vector<Dispatch> dispatches_of(const BandKernel& kernel) {
+Dispatches dispatches_of(const BandKernel& kernel) {
+  if (kernel.axes.size() > 9) return refused("it has more than 8 dimensions");
+  if (rows_of(kernel).extent > extent_most || columns_of(kernel).extent > extent_most)
+    return refused("its matrices have more rows or columns than a GPU kernel can number");
   std::vector<WalkAxis> rows;
   for (const StridedAxis& axis : kernel.axes) rows.push_back({axis.extent, {axis.stride}});
   rows.pop_back();
@@ -65,7 +61,7 @@ std::vector<Dispatch> dispatches_of(const BandKernel& kernel) {
   set_parameters(dispatch, parameters);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * kernel.element_size),
                                walk_work(moved_size(kernel.element_size), rows.size()));
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -176,29 +176,7 @@ ElementWiseParameters parameters_of(const ElementWiseKernel& kernel) {
   return parameters;
 }
 
-}  // namespace
-
-std::optional<std::size_t> activation_number(Expression expression) {
-  const auto found = std::find(group_4.begin(), group_4.end(), expression);
-  if (found == group_4.end() || info(expression).inputs != 1) return {};
-  return static_cast<std::size_t>(found - group_4.begin());
-}
-
-std::string refusal_of(const ElementWiseKernel& kernel) {
-  if (kernel.extents.size() > axes_most) return "it has more than 8 dimensions";
-  if (kernel.expression == Expression::cast || kernel.expression == Expression::pow_of_integers)
-    return "";
-  if (kernel.compute == ComputeType::float64) return "GPU kernels do not compute with FLOAT64";
-  if (!has_loads(kernel)) return "GPU kernels do not compute this with 64 bits";
-  if (has_64_bits(kernel.compute) && kernel.input_scale)
-    return "GPU kernels do not scale integers of 64 bits";
-  return "";
-}
-
-std::vector<Dispatch> dispatches_of(const ElementWiseKernel& given) {
-  if (given.expression == Expression::cast) return {cast_dispatch(given)};
-  if (given.expression == Expression::pow_of_integers) return {integer_power_dispatch(given)};
-  const ElementWiseKernel kernel = with_merged_axes(given);
+Dispatch expression_dispatch(const ElementWiseKernel& kernel) {
   const Row row = row_of(kernel.expression);
   const ExpressionInfo& about = info(kernel.expression);
   Dispatch dispatch;
@@ -237,7 +215,27 @@ std::vector<Dispatch> dispatches_of(const ElementWiseKernel& given) {
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), per_thread),
                                per_thread * (element_work(kernel) + 2 + axes_most) + 8);
-  return {dispatch};
+  return dispatch;
+}
+
+}  // namespace
+
+std::optional<std::size_t> activation_number(Expression expression) {
+  const auto found = std::find(group_4.begin(), group_4.end(), expression);
+  if (found == group_4.end() || info(expression).inputs != 1) return {};
+  return static_cast<std::size_t>(found - group_4.begin());
+}
+
+Dispatches dispatches_of(const ElementWiseKernel& kernel) {
+  if (kernel.extents.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.expression == Expression::cast) return cast_dispatch(kernel);
+  if (kernel.expression == Expression::pow_of_integers) return integer_power_dispatch(kernel);
+  if (kernel.compute == ComputeType::float64)
+    return refused("GPU kernels do not compute with FLOAT64");
+  if (!has_loads(kernel)) return refused("GPU kernels do not compute this with 64 bits");
+  if (has_64_bits(kernel.compute) && kernel.input_scale)
+    return refused("GPU kernels do not scale integers of 64 bits");
+  return expression_dispatch(with_merged_axes(kernel));
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -34,21 +34,7 @@ std::uint64_t image_elements(const FoldKernel& kernel) {
   return count;
 }
 
-}  // namespace
-
-std::string refusal_of(const FoldKernel& kernel) {
-  if (kernel.data_type == DataType::Float64) return "GPU kernels do not compute FLOAT64";
-  if (kernel.axes.size() > axes_most || kernel.batches.size() > axes_most)
-    return "it has more than 8 dimensions";
-  if (std::any_of(kernel.axes.begin(), kernel.axes.end(), has_large_numbers))
-    return "its numbers do not fit the 32 bits of a GPU kernel";
-  return "";
-}
-
-std::vector<Dispatch> dispatches_of(const FoldKernel& kernel) {
-  std::vector<WalkAxis> batches;
-  for (const StridedAxis& axis : kernel.batches) batches.push_back({axis.extent, {axis.stride}});
-  batches = merged(batches);
+FoldParameters parameters_of(const FoldKernel& kernel, const std::vector<WalkAxis>& batches) {
   FoldParameters parameters{};
   parameters.elements = word(kernel.output_elements());
   parameters.image = word(image_elements(kernel));
@@ -66,11 +52,25 @@ std::vector<Dispatch> dispatches_of(const FoldKernel& kernel) {
     parameters.place_strides[a] = axis.places == 1 ? 0 : word(axis.place_stride);
   }
   parameters.walk = walk_parameters(batches);
+  return parameters;
+}
+
+}  // namespace
+
+Dispatches dispatches_of(const FoldKernel& kernel) {
+  if (kernel.data_type == DataType::Float64) return refused("GPU kernels do not compute FLOAT64");
+  if (kernel.axes.size() > axes_most || kernel.batches.size() > axes_most)
+    return refused("it has more than 8 dimensions");
+  if (std::any_of(kernel.axes.begin(), kernel.axes.end(), has_large_numbers))
+    return refused("its numbers do not fit the 32 bits of a GPU kernel");
+  std::vector<WalkAxis> batches;
+  for (const StridedAxis& axis : kernel.batches) batches.push_back({axis.extent, {axis.stride}});
+  batches = merged(batches);
   Dispatch dispatch;
   dispatch.kernel = "fold";
   set_specialization(dispatch, FoldSpecialization{.TYPE = kernel.data_type});
   dispatch.inputs = {0};
-  set_parameters(dispatch, parameters);
+  set_parameters(dispatch, parameters_of(kernel, batches));
 
   const std::size_t size = size_of(kernel.data_type);
   const std::uint64_t per_thread = bytes_per_thread / size;
@@ -86,7 +86,7 @@ std::vector<Dispatch> dispatches_of(const FoldKernel& kernel) {
     stage.base = word(base);
     dispatch.stages.push_back(stage);
   }
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

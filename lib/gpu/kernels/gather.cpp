@@ -114,13 +114,11 @@ Dispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& moves,
 
 }  // namespace
 
-std::string refusal_of(const GatherKernel& kernel) {
-  if (kernel.coordinates.size() > coordinates_most) return "it has more than 8 dimensions";
-  return walk_refusal(moves_of(kernel).axes);
-}
-
-std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
+Dispatches dispatches_of(const GatherKernel& kernel) {
+  if (kernel.coordinates.size() > coordinates_most) return refused("it has more than 8 dimensions");
   const Moves moves = with_rows_of_vectors(moves_of(kernel));
+  if (const std::string refusal = walk_refusal(moves.axes); !refusal.empty())
+    return refused(refusal);
   GatherParameters parameters{};
   parameters.coordinates = word(kernel.coordinates.size());
   for (std::size_t c = 0; c < kernel.coordinates.size(); ++c) {
@@ -134,7 +132,7 @@ std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
   if (const auto shared = shared_rows_of(kernel, moves)) {
     Dispatch dispatch = shared_dispatch_of(kernel, moves, *shared);
     set_parameters(dispatch, parameters);
-    return {dispatch};
+    return dispatch;
   }
   Dispatch dispatch;
   dispatch.kernel = "gather";
@@ -154,7 +152,7 @@ std::vector<Dispatch> dispatches_of(const GatherKernel& kernel) {
     dispatch.stages.emplace_back(0, threads_for(bytes),
                                  walk_work(moves.size, rank) + kernel.coordinates.size());
   }
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -31,14 +31,11 @@ uint add_input(HeadRowsParameters& parameters, std::size_t i, const HeadRowsKern
 
 }  // namespace
 
-std::string refusal_of(const HeadRowsKernel& kernel) {
-  if (kernel.past_lengths) return std::string(past_lengths_limit.reason);
-  const bool has_64_bits = size_of(kernel.output_type) > 4 || is_64_bit(kernel.input) ||
-                           is_64_bit(kernel.bias) || is_64_bit(kernel.past);
-  return has_64_bits ? "GPU kernels compute with at most 32 bits" : "";
-}
-
-std::vector<Dispatch> dispatches_of(const HeadRowsKernel& kernel) {
+Dispatches dispatches_of(const HeadRowsKernel& kernel) {
+  if (kernel.past_lengths) return refused(past_lengths_limit.reason);
+  if (size_of(kernel.output_type) > 4 || is_64_bit(kernel.input) || is_64_bit(kernel.bias) ||
+      is_64_bit(kernel.past))
+    return refused("GPU kernels compute with at most 32 bits");
   HeadRowsParameters parameters{};
   parameters.elements = word(kernel.output_elements());
   parameters.heads = word(kernel.heads);
@@ -59,7 +56,7 @@ std::vector<Dispatch> dispatches_of(const HeadRowsKernel& kernel) {
   const std::size_t size = size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * size),
                                bytes_per_thread / size + 1);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -263,17 +263,13 @@ bool fits_32_bits(const IndexMapKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const IndexMapKernel& kernel) {
-  return fits_32_bits(kernel)
-             ? ""
-             : "its tensors have more elements than the 32 bits of a GPU kernel count";
-}
-
-std::vector<Dispatch> dispatches_of(const IndexMapKernel& given) {
-  if (has_word_columns(given)) return {columns_dispatch(given)};
+Dispatches dispatches_of(const IndexMapKernel& given) {
+  if (!fits_32_bits(given))
+    return refused("its tensors have more elements than the 32 bits of a GPU kernel count");
+  if (has_word_columns(given)) return columns_dispatch(given);
   const IndexMapKernel kernel = without_repeats(given);
-  if (auto dispatch = transpose_dispatch(kernel)) return {*dispatch};
-  return {vectors_dispatch(kernel)};
+  if (auto dispatch = transpose_dispatch(kernel)) return std::move(*dispatch);
+  return vectors_dispatch(kernel);
 }
 
 }  // namespace dmlop::gpu::kernels

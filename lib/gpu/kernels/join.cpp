@@ -79,18 +79,14 @@ Dispatch dispatch_of(const JoinKernel& kernel, std::size_t begin, std::size_t en
 
 }  // namespace
 
-std::string refusal_of(const JoinKernel& kernel) {
+Dispatches dispatches_of(const JoinKernel& kernel) {
   if (!std::all_of(kernel.parts.begin(), kernel.parts.end(), is_plain))
-    return "its parts are no plain copies";
+    return refused("its parts are no plain copies");
   const auto has_many_axes = [](const IndexMapKernel& part) {
     return part.axes.size() >= axes_most;
   };
-  return std::any_of(kernel.parts.begin(), kernel.parts.end(), has_many_axes)
-             ? "it has more than 8 dimensions"
-             : "";
-}
-
-std::vector<Dispatch> dispatches_of(const JoinKernel& kernel) {
+  if (std::any_of(kernel.parts.begin(), kernel.parts.end(), has_many_axes))
+    return refused("it has more than 8 dimensions");
   std::vector<Dispatch> dispatches;
   std::uint64_t start = 0;
   for (std::size_t begin = 0; begin < kernel.parts.size(); begin += inputs_most) {

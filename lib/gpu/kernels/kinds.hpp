@@ -1,20 +1,13 @@
-// What a GPU asks a kind of kernel: one overload per kind of each question (ops/kernel.hpp).
+// What a GPU asks every kind of kernel (ops/kernel.hpp): one overload per kind.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "gpu/device.hpp"
+#include "gpu/dispatch.hpp"
 #include "ops/kernel.hpp"
 
 namespace dmlop::gpu::kernels {
 
-/// The questions:
-/// - why no GPU runs a kernel, in words that follow "because"; "" where one can;
-/// - the dispatches of one that a GPU can run.
-#define DMLOP_KERNEL(Kind)                    \
-  std::string refusal_of(const Kind& kernel); \
-  std::vector<Dispatch> dispatches_of(const Kind& kernel);
+/// What a GPU makes of a kernel.
+#define DMLOP_KERNEL(Kind) Dispatches dispatches_of(const Kind& kernel);
 #include "ops/kernels.def"
 #undef DMLOP_KERNEL
 

@@ -190,11 +190,8 @@ bool fits_32_bits(const LpPoolingKernel& pooling) {
 
 }  // namespace
 
-std::string refusal_of(const LpPoolingKernel& kernel) {
-  return fits_32_bits(kernel) ? "" : "its numbers do not fit the 32 bits of a GPU kernel";
-}
-
-std::vector<Dispatch> dispatches_of(const LpPoolingKernel& kernel) {
+Dispatches dispatches_of(const LpPoolingKernel& kernel) {
+  if (!fits_32_bits(kernel)) return refused("its numbers do not fit the 32 bits of a GPU kernel");
   Dispatch dispatch{.inputs = {0}, .loads_around = true};
   LpPoolingConstants constants = constants_of(kernel);
   const std::size_t size = size_of(kernel.data_type);
@@ -220,7 +217,7 @@ std::vector<Dispatch> dispatches_of(const LpPoolingKernel& kernel) {
     add_part_stages(dispatch, kernel, parts);
   }
   set_constants(dispatch, constants);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -17,15 +17,13 @@ WindowSearch search_of(const MaxPlacesKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const MaxPlacesKernel& kernel) {
-  return refusal_of(search_of(kernel));
-}
-
-std::vector<Dispatch> dispatches_of(const MaxPlacesKernel& kernel) {
-  Dispatch dispatch = dispatch_of(search_of(kernel));
-  dispatch.parameters[at_place_of_nothing] = static_cast<uint>(kernel.place_of_nothing);
-  dispatch.parameters[at_place_of_nothing + 1] = static_cast<uint>(kernel.place_of_nothing >> 32);
-  return {dispatch};
+Dispatches dispatches_of(const MaxPlacesKernel& kernel) {
+  Dispatches found = dispatches_of(search_of(kernel));
+  for (Dispatch& dispatch : found.dispatches) {
+    dispatch.parameters[at_place_of_nothing] = static_cast<uint>(kernel.place_of_nothing);
+    dispatch.parameters[at_place_of_nothing + 1] = static_cast<uint>(kernel.place_of_nothing >> 32);
+  }
+  return found;
 }
 
 }  // namespace dmlop::gpu::kernels

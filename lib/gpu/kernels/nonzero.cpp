@@ -28,17 +28,18 @@ std::uint64_t elements_of(const NonzeroCountKernel& kernel) {
   return count;
 }
 
-NonzeroParameters parameters_of(const NonzeroCountKernel& kernel) {
+NonzeroParameters parameters_of(const NonzeroCountKernel& kernel,
+                                const std::vector<WalkAxis>& axes) {
   NonzeroParameters parameters{};
   parameters.elements = word(elements_of(kernel));
   parameters.block = word(kernel.block);
   parameters.blocks = word(kernel.output_elements());
-  parameters.walk = walk_parameters(walk_of(kernel));
+  parameters.walk = walk_parameters(axes);
   return parameters;
 }
 
-NonzeroSpecialization specialization_of(const NonzeroCountKernel& kernel) {
-  const std::vector<WalkAxis> axes = walk_of(kernel);
+NonzeroSpecialization specialization_of(const NonzeroCountKernel& kernel,
+                                        const std::vector<WalkAxis>& axes) {
   const bool is_packed =
       axes.size() == 1 && (axes.front().strides[0] == 1 || axes.front().extent == 1);
   return {.SIZE = size_of(kernel.data_type),
@@ -47,8 +48,13 @@ NonzeroSpecialization specialization_of(const NonzeroCountKernel& kernel) {
 }
 
 /// The iterations for one element.
-std::uint64_t element_work(const NonzeroCountKernel& kernel) {
-  return 1 + walk_of(kernel).size();
+std::uint64_t element_work(const std::vector<WalkAxis>& axes) {
+  return 1 + axes.size();
+}
+
+/// The iterations of a thread that counts its part of a block.
+std::uint64_t counting_work(const NonzeroCountKernel& kernel, const std::vector<WalkAxis>& axes) {
+  return (divided_up(kernel.block, lanes) + 1) * element_work(axes);
 }
 
 void add_stage(Dispatch& dispatch, std::uint64_t threads, std::uint64_t work) {
@@ -57,38 +63,40 @@ void add_stage(Dispatch& dispatch, std::uint64_t threads, std::uint64_t work) {
   dispatch.stages.back().step = step;
 }
 
-}  // namespace
-
-std::string refusal_of(const NonzeroCountKernel& kernel) {
+/// Why no GPU counts or finds the elements; "" where one can.
+std::string count_refusal(const NonzeroCountKernel& kernel, const std::vector<WalkAxis>& axes) {
   if (kernel.axes.size() > 8) return "it has more than 8 dimensions";
   if (elements_of(kernel) > 0xFFFFFFFF) return "it has more elements than a GPU kernel can number";
-  const std::uint64_t per_lane = divided_up(kernel.block, lanes) + 1;
-  return per_lane * element_work(kernel) <= thread_work_limit && kernel.block % run_elements == 0
+  return counting_work(kernel, axes) <= thread_work_limit && kernel.block % run_elements == 0
              ? ""
              : "its blocks do not suit a GPU kernel";
 }
 
-std::vector<Dispatch> dispatches_of(const NonzeroCountKernel& kernel) {
+}  // namespace
+
+Dispatches dispatches_of(const NonzeroCountKernel& kernel) {
+  const std::vector<WalkAxis> axes = walk_of(kernel);
+  if (const std::string refusal = count_refusal(kernel, axes); !refusal.empty())
+    return refused(refusal);
   const std::uint64_t blocks = kernel.output_elements();
   Dispatch dispatch;
   dispatch.kernel = "nonzero_count";
-  set_specialization(dispatch, specialization_of(kernel));
+  set_specialization(dispatch, specialization_of(kernel, axes));
   dispatch.inputs = {0};
   dispatch.scratch_bytes = blocks * lanes * sizeof(uint);
-  set_parameters(dispatch, parameters_of(kernel));
-  add_stage(dispatch, blocks * lanes, (divided_up(kernel.block, lanes) + 1) * element_work(kernel));
+  set_parameters(dispatch, parameters_of(kernel, axes));
+  add_stage(dispatch, blocks * lanes, counting_work(kernel, axes));
   add_stage(dispatch, threads_for(blocks * sizeof(std::uint64_t)), 2 * (lanes + 1));
-  return {dispatch};
+  return dispatch;
 }
 
-std::string refusal_of(const NonzeroKernel& kernel) {
-  if (kernel.coordinates > kernel.count.axes.size()) return "a row has too many coordinates";
-  return refusal_of(kernel.count);
-}
-
-std::vector<Dispatch> dispatches_of(const NonzeroKernel& kernel) {
+Dispatches dispatches_of(const NonzeroKernel& kernel) {
   const auto& axes = kernel.count.axes;
-  NonzeroParameters parameters = parameters_of(kernel.count);
+  if (kernel.coordinates > axes.size()) return refused("a row has too many coordinates");
+  const std::vector<WalkAxis> walk = walk_of(kernel.count);
+  if (const std::string refusal = count_refusal(kernel.count, walk); !refusal.empty())
+    return refused(refusal);
+  NonzeroParameters parameters = parameters_of(kernel.count, walk);
   parameters.output_elements = word(kernel.output_elements());
   parameters.coordinates = word(kernel.coordinates);
   for (std::size_t i = 0; i < kernel.coordinates; ++i)
@@ -97,18 +105,18 @@ std::vector<Dispatch> dispatches_of(const NonzeroKernel& kernel) {
   const std::uint64_t runs = divided_up(words, run_words);
   Dispatch dispatch;
   dispatch.kernel = "nonzero";
-  set_specialization(dispatch, specialization_of(kernel.count));
+  set_specialization(dispatch, specialization_of(kernel.count, walk));
   dispatch.inputs = {0, 1};
   dispatch.scratch_bytes = (2 * words + runs) * sizeof(uint);
   set_parameters(dispatch, parameters);
-  add_stage(dispatch, words, (word_elements + 1) * element_work(kernel.count));
+  add_stage(dispatch, words, (word_elements + 1) * element_work(walk));
   add_stage(dispatch, runs, run_words + 1);
   add_stage(dispatch, parameters.blocks, kernel.count.block / run_elements + 1);
   // Each of four rows has a search of 32 bits for its block and of 16 in it.
   constexpr std::uint64_t row_work = 33 + 3 * 17;
   add_stage(dispatch, threads_for(kernel.output_elements() * sizeof(uint)),
             4 * (row_work + kernel.coordinates + 2));
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

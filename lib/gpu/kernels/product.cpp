@@ -246,6 +246,20 @@ ProductSpecialization specialization_of(const ProductKernel& kernel,
           .HAS_REST = kernel.sum_length() % division.part_length != 0};
 }
 
+// Why the kernel's numbers are none that a GPU has; "" where they are.
+std::string numbers_refusal(const ProductKernel& kernel) {
+  const ProductInputs inputs = inputs_of(kernel);
+  const bool has_64_bits = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) {
+    return input != nullptr && size_of(input->data_type) > 4;
+  });
+  if (has_64_bits || size_of(kernel.output_type) > 4)
+    return "GPU kernels compute with at most 32 bits";
+  if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
+  return std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits)
+             ? ""
+             : "the positions of its windows do not fit 32 bits";
+}
+
 }  // namespace
 
 ProductInputs inputs_of(const ProductKernel& kernel) {
@@ -321,30 +335,18 @@ ProductParameters parameters_of(const ProductKernel& kernel, const ProductDivisi
   return parameters;
 }
 
-std::string refusal_of(const ProductKernel& kernel) {
-  const ProductInputs inputs = inputs_of(kernel);
-  const bool has_64_bits = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) {
-    return input != nullptr && size_of(input->data_type) > 4;
-  });
-  if (has_64_bits || size_of(kernel.output_type) > 4)
-    return "GPU kernels compute with at most 32 bits";
-  if (kernel.batches.size() > axes_most) return "it has more than 8 dimensions of matrices";
-  if (!std::all_of(kernel.windows.begin(), kernel.windows.end(), fits_31_bits))
-    return "the positions of its windows do not fit 32 bits";
-  if (walk_dispatch_of(kernel)) return "";
+Dispatches dispatches_of(const ProductKernel& kernel) {
+  if (const std::string refusal = numbers_refusal(kernel); !refusal.empty())
+    return refused(refusal);
+  if (auto walk = walk_dispatch_of(kernel)) return std::move(*walk);
   const ProductDivision division = division_of(kernel);
-  if (scratch_bytes(kernel, division) > scratch_bytes_most)
-    return "its sums do not fit the memory that a GPU kernel may have for them";
-  return work_of_finish(kernel, division) <= thread_work_limit
-             ? ""
-             : "its sums are longer than a GPU kernel adds up";
-}
-
-std::vector<Dispatch> dispatches_of(const ProductKernel& kernel) {
-  if (auto walk = walk_dispatch_of(kernel)) return {std::move(*walk)};
-  const ProductDivision division = division_of(kernel);
-  const bool direct = is_direct(kernel, division);
+  const std::uint64_t finish_work = work_of_finish(kernel, division);
   Dispatch dispatch;
+  dispatch.scratch_bytes = scratch_bytes(kernel, division);
+  if (dispatch.scratch_bytes > scratch_bytes_most)
+    return refused("its sums do not fit the memory that a GPU kernel may have for them");
+  if (finish_work > thread_work_limit)
+    return refused("its sums are longer than a GPU kernel adds up");
   dispatch.kernel = kernel_name(kernel, division);
   set_specialization(dispatch, specialization_of(kernel, division));
   ProductParameters parameters = parameters_of(kernel, division);
@@ -352,7 +354,6 @@ std::vector<Dispatch> dispatches_of(const ProductKernel& kernel) {
     parameters.left_depth_stride = 1;  // of channels and taps
   set_parameters(dispatch, parameters);
   for (std::size_t i = 0; i < input_count(kernel); ++i) dispatch.inputs.push_back(i);
-  dispatch.scratch_bytes = scratch_bytes(kernel, division);
 
   const bool is_tiled = division.rows > 1;
   const std::uint64_t group = is_tiled ? group_threads : 1;
@@ -362,12 +363,12 @@ std::vector<Dispatch> dispatches_of(const ProductKernel& kernel) {
   sums.base = word(division.slices());
   if (auto other = matrices_dispatch_of(kernel))
     dispatch.with_matrices.push_back(std::move(*other));
-  if (direct) return {dispatch};
+  if (is_direct(kernel, division)) return dispatch;
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);
-  Stage& finish = dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), elements),
-                                               work_of_finish(kernel, division));
+  Stage& finish =
+      dispatch.stages.emplace_back(0, divided_up(kernel.output_elements(), elements), finish_work);
   finish.step = 1;
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -13,11 +13,7 @@ constexpr std::uint64_t rounds = 10;
 
 }  // namespace
 
-std::string refusal_of(const RandomBitsKernel&) {
-  return "";
-}
-
-std::vector<Dispatch> dispatches_of(const RandomBitsKernel& kernel) {
+Dispatches dispatches_of(const RandomBitsKernel& kernel) {
   RandomBitsParameters parameters{};
   parameters.state_stride = word(kernel.state_stride);
   parameters.blocks = word(divided_up(kernel.elements, 4));
@@ -27,7 +23,7 @@ std::vector<Dispatch> dispatches_of(const RandomBitsKernel& kernel) {
   dispatch.inputs = {0};
   set_parameters(dispatch, parameters);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * sizeof(uint)), rounds + 1);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

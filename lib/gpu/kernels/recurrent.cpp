@@ -51,6 +51,10 @@ struct Places {
   std::uint64_t states = 0;   // elements of one step
   std::uint64_t weights = 0;  // fours
   std::uint64_t cells_at = 0, gate_at = 0, reset_at = 0, weights_at = 0, end = 0;
+
+  /// Whether weights are packed before the first step; otherwise they are read where they are.
+  bool are_packed() const { return weights != 0; }
+  std::uint64_t bytes() const { return end * sizeof(uint); }
 };
 
 bool resets_first(const RecurrentKernel& kernel) {
@@ -77,11 +81,6 @@ Places places_of(const RecurrentKernel& kernel) {
   return places;
 }
 
-/// Whether weights are packed before the first step; otherwise they are read where they are.
-bool is_packed(const RecurrentKernel& kernel) {
-  return places_of(kernel).weights != 0;
-}
-
 /// Threads of a group that take other sequences, as a power of two; the others share their sums.
 unsigned column_bits_of(const RecurrentKernel& kernel) {
   constexpr unsigned most = 2;
@@ -90,19 +89,18 @@ unsigned column_bits_of(const RecurrentKernel& kernel) {
   return bits;
 }
 
-std::uint64_t groups_of(const RecurrentKernel& kernel) {
+std::uint64_t groups_of(const RecurrentKernel& kernel, const Places& places) {
   const std::uint64_t sequences = sequences_of_thread << column_bits_of(kernel);
   return kernel.directions.size() * divided_up(kernel.batch, sequences) *
-         divided_up(places_of(kernel).fours * 4, units_of_group);
+         divided_up(places.fours * 4, units_of_group);
 }
 
 /// Iterations of a thread, as if no loop were unrolled: its products, and what makes states of the
 /// sums of several threads.
-std::uint64_t work_of_advance(const RecurrentKernel& kernel) {
+std::uint64_t work_of_advance(const RecurrentKernel& kernel, const Places& places) {
   constexpr std::uint64_t product = 24, others = 96;
   const std::uint64_t slices = group_threads / units_of_group >> column_bits_of(kernel);
-  return (divided_up(places_of(kernel).fours, slices) + 1) * product +
-         (slices + 1) * kernel.gates() + others;
+  return (divided_up(places.fours, slices) + 1) * product + (slices + 1) * kernel.gates() + others;
 }
 
 /// The inputs behind those of the gates, in the kernel's order; null for those that are not there.
@@ -134,8 +132,7 @@ void set_functions(const RecurrentKernel& kernel, RecurrentParameters& parameter
   }
 }
 
-RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
-  const Places places = places_of(kernel);
+RecurrentParameters parameters_of(const RecurrentKernel& kernel, const Places& places) {
   RecurrentParameters parameters{};
   parameters.steps = word(kernel.steps);
   parameters.batch = word(kernel.batch);
@@ -173,7 +170,7 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel) {
 }
 
 // Inputs that are not there have the type of the output, so that few variants serve all networks.
-RecurrentSpecialization specialization_of(const RecurrentKernel& kernel) {
+RecurrentSpecialization specialization_of(const RecurrentKernel& kernel, const Places& places) {
   const auto type_of = [&](const std::optional<RecurrentInput>& input) {
     return input ? input->data_type : kernel.output_type;
   };
@@ -186,21 +183,20 @@ RecurrentSpecialization specialization_of(const RecurrentKernel& kernel) {
           .STATES_TYPE = type_of(kernel.first_states),
           .CELLS_TYPE = type_of(kernel.first_cells),
           .PEEPHOLES_TYPE = type_of(kernel.peepholes),
-          .IS_PACKED = is_packed(kernel)};
+          .IS_PACKED = places.are_packed()};
 }
 
-std::vector<Stage> stages_of(const RecurrentKernel& kernel) {
+std::vector<Stage> stages_of(const RecurrentKernel& kernel, const Places& places,
+                             std::uint64_t work) {
   constexpr std::uint64_t few = 64;  // iterations of a thread that has no sums
-  const Places places = places_of(kernel);
-  const std::uint64_t threads = groups_of(kernel) * group_threads;
-  const std::uint64_t work = work_of_advance(kernel);
+  const std::uint64_t threads = groups_of(kernel, places) * group_threads;
   std::vector<Stage> stages;
   const auto add = [&](Step step, std::uint64_t end, std::uint64_t most, std::uint64_t i = 0) {
     Stage& stage = stages.emplace_back(0, end, most);
     stage.step = step;
     stage.base = word(i);
   };
-  if (is_packed(kernel)) add(pack, places.weights, few);
+  if (places.are_packed()) add(pack, places.weights, few);
   add(begin, places.states, few);
   for (std::uint64_t i = 0; i < kernel.steps; ++i) {
     if (resets_first(kernel)) add(reset, threads, work, i);
@@ -213,29 +209,27 @@ std::vector<Stage> stages_of(const RecurrentKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const RecurrentKernel& kernel) {
+Dispatches dispatches_of(const RecurrentKernel& kernel) {
   const auto inputs = inputs_of(kernel);
   const bool has_64_bits = std::any_of(inputs.begin(), inputs.end(), [](const auto* input) {
     return input != nullptr && size_of(input->data_type) > 4;
   });
-  if (has_64_bits) return "GPU kernels compute with at most 32 bits";
-  const bool is_too_large = places_of(kernel).end * sizeof(uint) > scratch_bytes_most ||
-                            work_of_advance(kernel) > thread_work_limit;
-  return is_too_large ? "its states do not fit the memory that a GPU kernel may have for them" : "";
-}
-
-std::vector<Dispatch> dispatches_of(const RecurrentKernel& kernel) {
+  if (has_64_bits) return refused("GPU kernels compute with at most 32 bits");
+  const Places places = places_of(kernel);
+  const std::uint64_t work = work_of_advance(kernel, places);
+  if (places.bytes() > scratch_bytes_most || work > thread_work_limit)
+    return refused("its states do not fit the memory that a GPU kernel may have for them");
   Dispatch dispatch;
   dispatch.kernel = "recurrent";
-  set_specialization(dispatch, specialization_of(kernel));
-  set_parameters(dispatch, parameters_of(kernel));
+  set_specialization(dispatch, specialization_of(kernel, places));
+  set_parameters(dispatch, parameters_of(kernel, places));
   dispatch.inputs.push_back(0);
   std::size_t next = 1;
-  for (const RecurrentInput* input : inputs_of(kernel))
+  for (const RecurrentInput* input : inputs)
     dispatch.inputs.push_back(input == nullptr ? 0 : next++);  // so that the next has its place
-  dispatch.stages = stages_of(kernel);
-  dispatch.scratch_bytes = places_of(kernel).end * sizeof(uint);
-  return {dispatch};
+  dispatch.stages = stages_of(kernel, places, work);
+  dispatch.scratch_bytes = places.bytes();
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -204,24 +204,7 @@ void add_stages(Dispatch& dispatch, const ReduceKernel& kernel, const Cut& cut) 
             READS_CELLS | WRITES_OUTPUTS);
 }
 
-}  // namespace
-
-std::string refusal_of(const ReduceKernel& kernel) {
-  const auto is_double = [](const ReduceOperand& operand) {
-    return operand.data_type == DataType::Float64;
-  };
-  if (std::any_of(kernel.operands.begin(), kernel.operands.end(), is_double))
-    return "GPU kernels compute with at most 32 bits";
-  if (kernel.kept > axes_most || outer_axes(kernel) > axes_most)
-    return "it has more than 8 dimensions";
-  const Cut cut = cut_of(kernel);
-  constexpr std::uint64_t threads_most = std::uint64_t{0xFFFFFFFF} - group_threads;
-  const std::uint64_t cells = kernel.output_elements() * cut.parts;
-  return cells * cut.lanes <= threads_most ? "" : "it has too many outputs";
-}
-
-std::vector<Dispatch> dispatches_of(const ReduceKernel& kernel) {
-  const Cut cut = cut_of(kernel);
+ReduceParameters parameters_of(const ReduceKernel& kernel, const Cut& cut) {
   const std::uint64_t length = row_length(kernel), inner = kernel.extents.back();
   ReduceParameters parameters{};
   parameters.outputs = word(kernel.output_elements());
@@ -234,6 +217,23 @@ std::vector<Dispatch> dispatches_of(const ReduceKernel& kernel) {
   parameters.step_inner = word(is_flat ? cut.lanes : cut.lanes % inner);
   parameters.length_high = static_cast<float>(length);
   parameters.length_low = static_cast<float>(static_cast<double>(length) - parameters.length_high);
+  return parameters;
+}
+
+}  // namespace
+
+Dispatches dispatches_of(const ReduceKernel& kernel) {
+  const auto is_double = [](const ReduceOperand& operand) {
+    return operand.data_type == DataType::Float64;
+  };
+  if (std::any_of(kernel.operands.begin(), kernel.operands.end(), is_double))
+    return refused("GPU kernels compute with at most 32 bits");
+  if (kernel.kept > axes_most || outer_axes(kernel) > axes_most)
+    return refused("it has more than 8 dimensions");
+  const Cut cut = cut_of(kernel);
+  constexpr std::uint64_t threads_most = std::uint64_t{0xFFFFFFFF} - group_threads;
+  if (kernel.output_elements() * cut.parts * cut.lanes > threads_most)
+    return refused("it has too many outputs");
   Dispatch dispatch;
   dispatch.kernel = "reduce";
   set_specialization(
@@ -252,9 +252,9 @@ std::vector<Dispatch> dispatches_of(const ReduceKernel& kernel) {
     if (k < kernel.operands.size() && !kernel.operands[k].is_position)
       dispatch.inputs.push_back(dispatch.inputs.size());
   }
-  set_parameters(dispatch, parameters);
+  set_parameters(dispatch, parameters_of(kernel, cut));
   add_stages(dispatch, kernel, cut);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -128,115 +128,92 @@ std::uint64_t boxes_at_once(const Regions& regions) {
 
 }  // namespace
 
-std::string refusal_of(const RegionSampleKernel& kernel) {
-  const auto [rows, columns] = most_samples(kernel.regions);
-  const std::uint64_t per_thread = outputs_per_thread(kernel.regions.data_type);
-  if (columns > work_most || rows / rows_at_once(columns) >= stages_most ||
-      per_thread * (rows + columns) > work_most)
-    return too_many_samples;
-  return kernel.output_elements() * 4 > scratch_bytes_most ? too_large : "";
-}
-
-std::vector<Dispatch> dispatches_of(const RegionSampleKernel& kernel) {
+Dispatches dispatches_of(const RegionSampleKernel& kernel) {
   const Regions& regions = kernel.regions;
-  const std::uint64_t elements = kernel.output_elements();
-  Dispatch dispatch = dispatch_of("region_sample", regions);
   const Two samples = most_samples(regions);
+  const std::uint64_t step = rows_at_once(samples.x), elements = kernel.output_elements();
+  if (samples.x > work_most || samples.y / step >= stages_most ||
+      outputs_per_thread(regions.data_type) * (samples.y + samples.x) > work_most)
+    return refused(too_many_samples);
+  Dispatch dispatch = dispatch_of("region_sample", regions);
+  dispatch.scratch_bytes = elements * 4;
+  if (dispatch.scratch_bytes > scratch_bytes_most) return refused(too_large);
   RegionsParameters parameters = parameters_of(regions, elements);
-  parameters.step = word(rows_at_once(samples.x));
+  parameters.step = word(step);
   set_parameters(dispatch, parameters);
   dispatch.inputs = {0, 1, 2};
-  dispatch.scratch_bytes = elements * 4;
   add_row_stages(dispatch, elements, regions.data_type, samples, samples.y + samples.x + 4);
-  return {dispatch};
+  return dispatch;
 }
 
-std::string refusal_of(const RegionGradientKernel& kernel) {
+Dispatches dispatches_of(const RegionGradientKernel& kernel) {
   const Regions& regions = kernel.regions;
-  const auto [rows, columns] = most_samples(regions);
-  if (regions.takes_maximum && (columns > work_most || rows > work_most / (columns + 2)))
-    return too_many_samples;
-  const std::uint64_t boxes = boxes_at_once(regions);
-  if (boxes == 0 || regions.count / boxes >= stages_most) return too_many_samples;
-  return gradient_scratch(kernel) > scratch_bytes_most ? too_large : "";
-}
-
-std::vector<Dispatch> dispatches_of(const RegionGradientKernel& kernel) {
-  const Regions& regions = kernel.regions;
-  const std::uint64_t elements = kernel.output_elements();
+  const Two samples = most_samples(regions);
+  if (regions.takes_maximum && (samples.x > work_most || samples.y > work_most / (samples.x + 2)))
+    return refused(too_many_samples);
+  const std::uint64_t boxes = boxes_at_once(regions), elements = kernel.output_elements();
+  if (boxes == 0 || regions.count / boxes >= stages_most) return refused(too_many_samples);
   Dispatch dispatch = dispatch_of("region_gradient", regions);
+  dispatch.scratch_bytes = gradient_scratch(kernel);
+  if (dispatch.scratch_bytes > scratch_bytes_most) return refused(too_large);
   RegionsParameters parameters = parameters_of(regions, elements);
-  const std::uint64_t boxes = boxes_at_once(regions);
   parameters.step = word(std::min(boxes, regions.count));
   std::transform(kernel.gradient_strides.begin(), kernel.gradient_strides.end(),
                  parameters.gradient_strides, word);
   set_parameters(dispatch, parameters);
   dispatch.inputs = {0, 1, 2, regions.takes_maximum ? std::size_t{3} : 0};
-  dispatch.scratch_bytes = gradient_scratch(kernel);
-  if (regions.takes_maximum) {
-    const auto [rows, columns] = most_samples(regions);
-    add_stage(dispatch, grid_elements(regions), looped(rows, columns), 0);
-  }
+  if (regions.takes_maximum)
+    add_stage(dispatch, grid_elements(regions), looped(samples.y, samples.x), 0);
   const auto [rows, columns] = most_near(regions);
   for (std::uint64_t box = 0; box < regions.count; box += boxes)
     add_stage(dispatch, elements, boxes * looped(rows, columns), 1, box);
   const std::uint64_t per_thread = outputs_per_thread(regions.data_type);
   add_stage(dispatch, divided_up(elements, per_thread), per_thread + 1, 2);
-  return {dispatch};
+  return dispatch;
 }
 
-std::string refusal_of(const RegionBoxGradientKernel& kernel) {
+Dispatches dispatches_of(const RegionBoxGradientKernel& kernel) {
   const Regions& regions = kernel.regions;
   const auto [rows, columns] = most_samples(regions);
   if (columns > work_most || rows > work_most ||
       regions.output[1] * looped(rows, columns) > work_most)
-    return too_many_samples;
-  if (grid_rows(regions) > work_most / 2) return "it has too many channels for a GPU kernel";
-  return regions.count * grid_rows(regions) * 16 > scratch_bytes_most ? too_large : "";
-}
-
-std::vector<Dispatch> dispatches_of(const RegionBoxGradientKernel& kernel) {
-  const Regions& regions = kernel.regions;
+    return refused(too_many_samples);
+  if (grid_rows(regions) > work_most / 2)
+    return refused("it has too many channels for a GPU kernel");
+  const std::uint64_t threads = regions.count * grid_rows(regions);
+  if (threads * 16 > scratch_bytes_most) return refused(too_large);
   Dispatch dispatch = dispatch_of("region_box_gradient", regions);
   RegionsParameters parameters = parameters_of(regions, kernel.output_elements());
   std::transform(kernel.gradient_strides.begin(), kernel.gradient_strides.end(),
                  parameters.gradient_strides, word);
   set_parameters(dispatch, parameters);
   dispatch.inputs = {0, 1, 2, 3};
-  const std::uint64_t threads = regions.count * grid_rows(regions);
   dispatch.scratch_bytes = threads * 16;
-  const auto [rows, columns] = most_samples(regions);
   add_stage(dispatch, threads, regions.output[1] * (looped(rows, columns) + 1), 0);
   const std::uint64_t boxes = outputs_per_thread(regions.data_type) / 4;
   add_stage(dispatch, divided_up(regions.count, boxes), boxes * (grid_rows(regions) + 2), 1);
-  return {dispatch};
+  return dispatch;
 }
 
-std::string refusal_of(const RegionMaximumKernel& kernel) {
-  const std::uint64_t rows = kernel.input[2].extent, columns = kernel.input[3].extent;
-  return columns > work_most || rows / rows_at_once(columns) >= stages_most ||
-                 kernel.output_elements() * 4 > scratch_bytes_most
-             ? too_large
-             : "";
-}
-
-std::vector<Dispatch> dispatches_of(const RegionMaximumKernel& kernel) {
+Dispatches dispatches_of(const RegionMaximumKernel& kernel) {
+  const Two image{kernel.input[2].extent, kernel.input[3].extent};
+  const std::uint64_t step = rows_at_once(image.x), elements = kernel.output_elements();
+  if (image.x > work_most || image.y / step >= stages_most || elements * 4 > scratch_bytes_most)
+    return refused(too_large);
   const Regions regions{.data_type = kernel.data_type,
                         .count = kernel.count,
                         .input = kernel.input,
                         .output = kernel.output,
                         .box_strides = kernel.box_strides,
                         .spatial_scales = {kernel.spatial_scale, kernel.spatial_scale}};
-  const std::uint64_t elements = kernel.output_elements();
   Dispatch dispatch = dispatch_of("region_maximum", regions);
   RegionsParameters parameters = parameters_of(regions, elements);
-  parameters.step = word(rows_at_once(kernel.input[3].extent));
+  parameters.step = word(step);
   set_parameters(dispatch, parameters);
   dispatch.inputs = {0, 1};
   dispatch.scratch_bytes = elements * 4;
-  add_row_stages(dispatch, elements, kernel.data_type,
-                 {kernel.input[2].extent, kernel.input[3].extent}, 1);
-  return {dispatch};
+  add_row_stages(dispatch, elements, kernel.data_type, image, 1);
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -124,6 +124,19 @@ bool has_columns_for_all(const ScanKernel& kernel, std::uint64_t inner) {
          kernel.output_elements() / length / columns_of_thread >= busy_threads;
 }
 
+/// Which way a kernel goes, and with which lanes.
+struct Course {
+  Way way = Way::by_blocks;
+  Lanes lanes = {};
+};
+
+Course course_of(const ScanKernel& kernel, std::uint64_t inner) {
+  if (const auto row = lanes_of_rows(kernel, inner)) return {Way::by_rows, *row};
+  if (has_columns_for_all(kernel, inner)) return {Way::by_columns_alone};
+  if (const auto column = lanes_of_columns(kernel, inner)) return {Way::by_columns, *column};
+  return {};
+}
+
 // Blocks of each sequence, their totals, those of the totals and so on.
 void add_levels(Dispatch& dispatch, const ScanKernel& kernel, ScanParameters& parameters) {
   constexpr std::uint64_t block_work = axes_most + block + 8;
@@ -151,26 +164,14 @@ void add_levels(Dispatch& dispatch, const ScanKernel& kernel, ScanParameters& pa
 
 }  // namespace
 
-std::string refusal_of(const ScanKernel& kernel) {
-  if (kernel.axes.size() > axes_most) return "it has more than 8 dimensions";
-  return kernel.data_type == DataType::Float64 ? "GPU kernels compute with at most 32 bits" : "";
-}
-
-std::vector<Dispatch> dispatches_of(const ScanKernel& kernel) {
+Dispatches dispatches_of(const ScanKernel& kernel) {
+  if (kernel.axes.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.data_type == DataType::Float64)
+    return refused("GPU kernels compute with at most 32 bits");
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   ScanParameters parameters = parameters_of(kernel);
-  Way way = Way::by_blocks;
-  Lanes lanes;
-  if (const auto row = lanes_of_rows(kernel, parameters.inner)) {
-    way = Way::by_rows;
-    lanes = *row;
-  } else if (has_columns_for_all(kernel, parameters.inner)) {
-    way = Way::by_columns_alone;
-  } else if (const auto column = lanes_of_columns(kernel, parameters.inner)) {
-    way = Way::by_columns;
-    lanes = *column;
-  }
+  const auto [way, lanes] = course_of(kernel, parameters.inner);
   Dispatch dispatch;
   dispatch.kernel = "scan";
   set_specialization(dispatch, ScanSpecialization{.TYPE = kernel.data_type,
@@ -199,7 +200,7 @@ std::vector<Dispatch> dispatches_of(const ScanKernel& kernel) {
     add_levels(dispatch, kernel, parameters);
   }
   set_parameters(dispatch, parameters);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

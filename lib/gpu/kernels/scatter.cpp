@@ -113,22 +113,17 @@ void add_stage(Dispatch& dispatch, Step step, std::uint64_t threads, std::uint64
 
 }  // namespace
 
-std::string refusal_of(const ScatterKernel& kernel) {
+Dispatches dispatches_of(const ScatterKernel& kernel) {
   if (kernel.coordinates.size() > axes_most || kernel.updates.size() > axes_most)
-    return "it has more than 8 dimensions";
+    return refused("it has more than 8 dimensions");
   const Keys keys(kernel);
-  for (const auto& walk : {output_walk(kernel), updates_walk(kernel, keys)}) {
-    if (std::string refusal = walk_refusal(walk); !refusal.empty()) return refusal;
+  const std::vector<WalkAxis> output = output_walk(kernel), updates = updates_walk(kernel, keys);
+  for (const auto* walk : {&output, &updates}) {
+    if (const std::string refusal = walk_refusal(*walk); !refusal.empty()) return refused(refusal);
   }
-  return keys.updates < numbers_most && keys.count <= numbers_most / sizeof(uint)
-             ? ""
-             : "it has more updates or places than a GPU kernel can number";
-}
-
-std::vector<Dispatch> dispatches_of(const ScatterKernel& kernel) {
-  const Keys keys(kernel);
+  if (keys.updates >= numbers_most || keys.count > numbers_most / sizeof(uint))
+    return refused("it has more updates or places than a GPU kernel can number");
   const std::uint64_t size = moved_size(kernel.element_size);
-  const std::vector<WalkAxis> output = output_walk(kernel);
   const bool has_runs = output.back().strides == WalkAxis{1, {1, 0, 1}}.strides;
   const bool has_one = elements_of(kernel.updates) == 1;
   ScatterParameters parameters = parameters_of(kernel, keys);
@@ -143,7 +138,6 @@ std::vector<Dispatch> dispatches_of(const ScatterKernel& kernel) {
   dispatch.inputs = {0, 1, 2};
   const std::uint64_t index_work = kernel.coordinates.size() + 2;
   if (!has_one) {
-    const std::vector<WalkAxis> updates = updates_walk(kernel, keys);
     parameters.walks[1] = walk_parameters(updates);
     dispatch.scratch_bytes = keys.count * sizeof(uint);
     add_stage(dispatch, clears, keys.count, 1);
@@ -153,7 +147,7 @@ std::vector<Dispatch> dispatches_of(const ScatterKernel& kernel) {
   const std::uint64_t element_work = index_work + kernel.updates.size() + 1;
   add_stage(dispatch, moves, threads_for(kernel.output_elements() * kernel.element_size),
             walk_work(size, output.size() + element_work));
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -17,13 +17,9 @@ bool is_constant(const SequenceKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const SequenceKernel& kernel) {
-  return kernel.data_type == DataType::Float64 && !is_constant(kernel)
-             ? "GPU kernels do not compute FLOAT64"
-             : "";
-}
-
-std::vector<Dispatch> dispatches_of(const SequenceKernel& kernel) {
+Dispatches dispatches_of(const SequenceKernel& kernel) {
+  if (kernel.data_type == DataType::Float64 && !is_constant(kernel))
+    return refused("GPU kernels do not compute FLOAT64");
   const std::size_t size = size_of(kernel.data_type);
   SequenceParameters parameters{};
   std::memcpy(parameters.start, kernel.start.data(), size);
@@ -40,7 +36,7 @@ std::vector<Dispatch> dispatches_of(const SequenceKernel& kernel) {
   } else {
     dispatch.stages.emplace_back(0, parameters.vectors, bytes_per_thread + 1);
   }
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -143,17 +143,15 @@ void add_outputs(Dispatch& dispatch, StageKind kind, const TopKKernel& kernel, D
 
 }  // namespace
 
-std::string refusal_of(const TopKKernel& kernel) {
-  if (kernel.axes.size() > axes_most) return "it has more than 8 dimensions";
-  if (kernel.data_type == DataType::Float64) return "GPU kernels compute with at most 32 bits";
+Dispatches dispatches_of(const TopKKernel& kernel) {
+  if (kernel.axes.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.data_type == DataType::Float64)
+    return refused("GPU kernels compute with at most 32 bits");
   const Levels levels = levels_of(kernel);
-  const bool fits = levels.entries * entry_bytes <= scratch_bytes_most &&
-                    sequences_of(kernel) * levels.spans.front() < std::uint64_t{1} << 32;
-  return fits ? "" : "what it sorts does not fit a GPU's memory";
-}
-
-std::vector<Dispatch> dispatches_of(const TopKKernel& kernel) {
-  const Levels levels = levels_of(kernel);
+  const std::uint64_t sequences = sequences_of(kernel);
+  if (levels.entries * entry_bytes > scratch_bytes_most ||
+      sequences * levels.spans.front() >= std::uint64_t{1} << 32)
+    return refused("what it sorts does not fit a GPU's memory");
   Dispatch dispatch;
   dispatch.kernel = "top_k";
   set_specialization(dispatch, TopKSpecialization{.TYPE = kernel.data_type,
@@ -162,7 +160,6 @@ std::vector<Dispatch> dispatches_of(const TopKKernel& kernel) {
                                                   .SELECTS_FEW = selects_few(kernel, levels)});
   dispatch.inputs = {0};
   dispatch.scratch_bytes = levels.entries * entry_bytes;
-  const std::uint64_t sequences = sequences_of(kernel);
   if (selects_few(kernel, levels)) {
     add_selections(dispatch, levels, sequences);
   } else {
@@ -172,7 +169,7 @@ std::vector<Dispatch> dispatches_of(const TopKKernel& kernel) {
   add_outputs(dispatch, values, kernel, kernel.data_type);
   add_outputs(dispatch, indices, kernel, kernel.index_type);
   set_parameters(dispatch, parameters_of(kernel, levels));
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -65,23 +65,9 @@ std::uint64_t scratch_bytes(const UnpoolKernel& kernel) {
   return 4 * (kernel.adds ? 3 * elements + value_count(kernel) : elements);
 }
 
-}  // namespace
-
-std::string refusal_of(const UnpoolKernel& kernel) {
-  const std::size_t rank = axes_of(kernel).size();
-  if (rank > axes_most) return "it has more than 8 dimensions";
-  if (value_count(kernel) >= 0xFFFFFFFF)
-    return "its numbers do not fit the 32 bits of a GPU kernel";
-  if (walk_count(kernel, rank) > walks_most) return "its images are too large for a GPU kernel";
-  if (scratch_bytes(kernel) > scratch_bytes_most)
-    return "its images are too large for a GPU kernel";
-  return "";
-}
-
-std::vector<Dispatch> dispatches_of(const UnpoolKernel& kernel) {
-  const std::vector<Axis> axes = axes_of(kernel);
-  const std::uint64_t values = value_count(kernel), elements = kernel.output_elements();
-  UnpoolParameters parameters{.elements = word(elements),
+UnpoolParameters parameters_of(const UnpoolKernel& kernel, const std::vector<Axis>& axes) {
+  const std::uint64_t values = value_count(kernel);
+  UnpoolParameters parameters{.elements = word(kernel.output_elements()),
                               .image_extent = word(kernel.image_extent),
                               .values = word(values),
                               .per_image = word(values / kernel.images),
@@ -92,14 +78,27 @@ std::vector<Dispatch> dispatches_of(const UnpoolKernel& kernel) {
     parameters.value_strides[a] = word(axes[a].value_stride);
     parameters.index_strides[a] = word(axes[a].index_stride);
   }
+  return parameters;
+}
+
+}  // namespace
+
+Dispatches dispatches_of(const UnpoolKernel& kernel) {
+  const std::vector<Axis> axes = axes_of(kernel);
+  if (axes.size() > axes_most) return refused("it has more than 8 dimensions");
+  const std::uint64_t values = value_count(kernel), elements = kernel.output_elements();
+  if (values >= 0xFFFFFFFF) return refused("its numbers do not fit the 32 bits of a GPU kernel");
+  const std::uint64_t walks = walk_count(kernel, axes.size()), scratch = scratch_bytes(kernel);
+  if (walks > walks_most || scratch > scratch_bytes_most)
+    return refused("its images are too large for a GPU kernel");
   Dispatch dispatch;
   dispatch.kernel = "unpool";
   set_specialization(dispatch, UnpoolSpecialization{.TYPE = kernel.data_type,
                                                     .INDEX_TYPE = kernel.index_type,
                                                     .ADDS = kernel.adds});
-  set_parameters(dispatch, parameters);
+  set_parameters(dispatch, parameters_of(kernel, axes));
   dispatch.inputs = {0, 1};
-  dispatch.scratch_bytes = scratch_bytes(kernel);
+  dispatch.scratch_bytes = scratch;
   const auto add_stage = [&](UnpoolStep step, std::uint64_t threads, std::uint64_t work) {
     dispatch.stages.emplace_back(0, word(threads), work);
     dispatch.stages.back().step = step;
@@ -107,12 +106,11 @@ std::vector<Dispatch> dispatches_of(const UnpoolKernel& kernel) {
   const std::uint64_t search = axes.size() + 2;
   add_stage(clears, divided_up(elements, cleared_per_thread), cleared_per_thread + 1);
   add_stage(lists, values, search);
-  const std::uint64_t walks = walk_count(kernel, axes.size());
   for (std::uint64_t i = 0; i < walks; ++i)
-    add_stage(adds_up, elements, search * (parameters.walk + std::uint64_t{1}));
+    add_stage(adds_up, elements, search * (walk_of(axes.size()) + 1));
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.data_type);
   add_stage(writes, divided_up(elements, per_thread), per_thread * (search + 1) + 1);
-  return {dispatch};
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

@@ -43,14 +43,11 @@ void add_quantization(Dispatch& dispatch, const WindowKernel& kernel) {
 
 }  // namespace
 
-std::string refusal_of(const WindowKernel& kernel) {
-  return refusal_of(search_of(kernel));
-}
-
-std::vector<Dispatch> dispatches_of(const WindowKernel& kernel) {
-  Dispatch dispatch = dispatch_of(search_of(kernel));
-  if (kernel.requantization) add_quantization(dispatch, kernel);
-  return {dispatch};
+Dispatches dispatches_of(const WindowKernel& kernel) {
+  Dispatches found = dispatches_of(search_of(kernel));
+  if (!kernel.requantization) return found;
+  for (Dispatch& dispatch : found.dispatches) add_quantization(dispatch, kernel);
+  return found;
 }
 
 }  // namespace dmlop::gpu::kernels

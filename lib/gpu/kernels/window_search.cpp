@@ -40,6 +40,7 @@ constexpr std::uint64_t wide_columns_bytes = 16;
 constexpr std::uint64_t walk_rows_most = 16;
 
 constexpr const char* too_large = "its windows are too large for a GPU kernel";
+constexpr const char* too_long = "its axes are too long for a GPU kernel";
 
 /// An axis and what stands around it.
 struct PlacedAxis {
@@ -503,9 +504,8 @@ Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Resampl
   return dispatch;
 }
 
-}  // namespace
-
-std::string refusal_of(const WindowSearch& search) {
+// Why the axes, each by itself, are none that a GPU kernel takes; "" where they are.
+std::string axes_refusal(const WindowSearch& search) {
   if (search.axes.size() > axes_most) return "it has more than 8 dimensions";
   std::uint64_t table_outputs = 0, places = 1;
   for (const WindowAxis& axis : search.axes) {
@@ -514,26 +514,14 @@ std::string refusal_of(const WindowSearch& search) {
     places = std::min(number_limit * 2, places * axis.input_extent);
   }
   if (search.index_type && places >= number_limit * 2) return "its places do not fit 32 bits";
-  if (table_outputs > table_outputs_most) return "its axes are too long for a GPU kernel";
-  const Axes axes(search.axes);
-  const WindowSize size = size_of(axes);
-  if (size.table_words > table_words_most) return "its axes are too long for a GPU kernel";
-  if (size.rows >= number_limit || size.rows * size.columns >= number_limit) return too_large;
-  const Parts parts = parts_of(search, axes, size);
-  const bool is_small = parts.are_whole() || (parts.final_work <= thread_work_limit &&
-                                              scratch_bytes(search, parts) <= scratch_bytes_most);
-  return is_small ? "" : too_large;
+  return table_outputs > table_outputs_most ? too_long : "";
 }
 
-Dispatch dispatch_of(const WindowSearch& search) {
-  const Axes axes(search.axes);
-  const Parts parts = parts_of(search, axes, size_of(axes));
+Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Parts& parts) {
   const bool has_tables =
       std::any_of(axes.windowed.begin(), axes.windowed.end(),
                   [](const PlacedAxis& placed) { return !is_plain(placed.axis); });
   const Quick quick = parts.are_whole() ? quick_of(search, axes) : Quick{};
-  if (const auto walk = pooling_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
-  if (const auto walk = resample_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
   Dispatch dispatch;
   dispatch.kernel = "window";
   set_specialization(
@@ -559,6 +547,24 @@ Dispatch dispatch_of(const WindowSearch& search) {
                                parts.are_whole() ? parts.part_work : parts.final_work);
   dispatch.stages.back().step = parts.are_whole() ? 0 : 1;
   return dispatch;
+}
+
+}  // namespace
+
+Dispatches dispatches_of(const WindowSearch& search) {
+  if (const std::string refusal = axes_refusal(search); !refusal.empty()) return refused(refusal);
+  const Axes axes(search.axes);
+  const WindowSize size = size_of(axes);
+  if (size.table_words > table_words_most) return refused(too_long);
+  if (size.rows >= number_limit || size.rows * size.columns >= number_limit)
+    return refused(too_large);
+  const Parts parts = parts_of(search, axes, size);
+  if (!parts.are_whole() &&
+      (parts.final_work > thread_work_limit || scratch_bytes(search, parts) > scratch_bytes_most))
+    return refused(too_large);
+  if (const auto walk = pooling_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
+  if (const auto walk = resample_walk_of(search, axes)) return dispatch_of(search, axes, *walk);
+  return dispatch_of(search, axes, parts);
 }
 
 }  // namespace dmlop::gpu::kernels

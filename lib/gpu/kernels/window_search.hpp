@@ -4,10 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "gpu/device.hpp"
+#include "gpu/dispatch.hpp"
 #include "ops/kernels/window_axis.hpp"
 #include "tensor/data_type.hpp"
 
@@ -22,10 +21,8 @@ struct WindowSearch {
   std::uint32_t quantization = 0;           // bits of the kernel
 };
 
-/// Why no GPU runs it, in words that follow "because"; "" where one can.
-std::string refusal_of(const WindowSearch& search);
-
-/// Its dispatch. The words of quantization and of the place of nothing are left to the caller.
-Dispatch dispatch_of(const WindowSearch& search);
+/// What a GPU makes of it: at most one dispatch. The words of quantization and of the place of
+/// nothing are left to the caller.
+Dispatches dispatches_of(const WindowSearch& search);
 
 }  // namespace dmlop::gpu::kernels
