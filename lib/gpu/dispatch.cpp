@@ -1,11 +1,16 @@
 #include "gpu/dispatch.hpp"
 
 #include "gpu/kernels/kinds.hpp"
+#include "gpu/kernels/parameters.hpp"
 
 namespace dmlop::gpu {
 
 Dispatches make_dispatches(const Kernel& kernel) {
-  return std::visit([](const auto& kind) { return kernels::dispatches_of(kind); }, kernel);
+  try {
+    return std::visit([](const auto& kind) { return kernels::dispatches_of(kind); }, kernel);
+  } catch (const kernels::NumberTooLarge&) {
+    return refused("its numbers do not fit the 32 bits of a GPU kernel");
+  }
 }
 
 Dispatch copy_dispatch(std::uint64_t bytes) {

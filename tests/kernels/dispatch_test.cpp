@@ -562,6 +562,14 @@ TEST_CASE("dispatch: windows that are too large or too few for whole threads are
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal == "");
 }
 
+TEST_CASE("dispatch: a kernel with more elements than 32 bits count is refused") {
+  ElementWiseKernel kernel{.extents = {1U << 31}, .inputs = {{.strides = {1}}}};
+  CHECK(gpu::make_dispatches(kernel).refusal == "");
+  kernel.extents = {std::uint64_t{1} << 32};
+  CHECK(gpu::make_dispatches(kernel).refusal ==
+        "its numbers do not fit the 32 bits of a GPU kernel");
+}
+
 TEST_CASE("dispatch: a thread for every 16 bytes of output") {
   const auto threads = [](std::uint64_t bytes) {
     const IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = bytes, .stride = 1}}};

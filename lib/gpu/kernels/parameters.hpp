@@ -22,10 +22,14 @@ struct uint4 {
 /// A thread owns so many bytes of an output.
 inline constexpr std::uint64_t bytes_per_thread = 16;
 
-/// A number of a kernel, whose arithmetic has 32 bits. Errors: std::logic_error for one that does
-/// not fit.
+/// A number that a kernel's arithmetic has no room for: no GPU runs it (gpu/dispatch.cpp).
+struct NumberTooLarge : std::logic_error {
+  NumberTooLarge() : std::logic_error("a kernel's number does not fit 32 bits") {}
+};
+
+/// A number of a kernel, whose arithmetic has 32 bits. Errors: NumberTooLarge.
 constexpr uint word(std::uint64_t value) {
-  if (value > 0xFFFFFFFF) throw std::logic_error("a kernel's number does not fit 32 bits");
+  if (value > 0xFFFFFFFF) throw NumberTooLarge();
   return static_cast<uint>(value);
 }
 
