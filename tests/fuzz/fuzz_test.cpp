@@ -14,12 +14,20 @@ void run(const FuzzTarget& target, const std::string& bytes) {
   target.run(std::as_bytes(std::span(bytes)));
 }
 
+// Files take long under Wine, and what reads them is the same on every system.
+#ifdef _WIN32
+constexpr int repeats = 30, seeds_one_in = 5;
+#else
+constexpr int repeats = 300, seeds_one_in = 1;
+#endif
+
 TEST_CASE("fuzz: every target takes its seeds") {
   for (const FuzzTarget& target : fuzz_targets()) {
     CAPTURE(target.name);
     const auto seeds = target.seeds();
     CHECK(!seeds.empty());
-    for (const std::string& seed : seeds) CHECK_NOTHROW(run(target, seed));
+    for (std::size_t i = 0; i < seeds.size(); i += seeds_one_in)
+      CHECK_NOTHROW(run(target, seeds[i]));
   }
 }
 
@@ -33,13 +41,6 @@ TEST_CASE("fuzz: what was found once does not come back") {
     }
   }
 }
-
-// Files take long under Wine, and what reads them is the same on every system.
-#ifdef _WIN32
-constexpr int repeats = 30;
-#else
-constexpr int repeats = 300;
-#endif
 
 TEST_CASE("fuzz: seeds cut off, doubled and with every bit of their beginning turned") {
   for (const FuzzTarget& target : fuzz_targets()) {
