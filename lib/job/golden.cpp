@@ -92,7 +92,8 @@ bool may_update(std::vector<OutputComparison>& comparisons) {
   return false;
 }
 
-NewGoldenFile::NewGoldenFile(const PlannedOutput& output, const Expectation& expectation)
+NewGoldenFile::NewGoldenFile(const PlannedOutput& output, const Expectation& expectation,
+                             bool may_match)
     : expectation_(expectation),
       type_(*output.desc->data_type),
       proves_something_(expectation.tolerance.allow_trivial) {
@@ -100,7 +101,7 @@ NewGoldenFile::NewGoldenFile(const PlannedOutput& output, const Expectation& exp
     folder_.emplace(expectation.path);
     file_.emplace(output, expectation.path, expectation.raw.has_value());
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::io_failed) throw;
+    if (error.kind() != ErrorKind::io_failed || !may_match) throw;
     failure_ = std::current_exception();
   }
 }
@@ -117,8 +118,9 @@ OutputFile& NewGoldenFile::finished() {
   return file_->finished();
 }
 
-NewGoldenFile& NewGoldenFiles::begin(const PlannedOutput& output, const Expectation& expectation) {
-  return files_.emplace_back(output, expectation);
+NewGoldenFile& NewGoldenFiles::begin(const PlannedOutput& output, const Expectation& expectation,
+                                     bool may_match) {
+  return files_.emplace_back(output, expectation, may_match);
 }
 
 void NewGoldenFiles::update(const Job& job, JobResult& result) {

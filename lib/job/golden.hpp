@@ -39,9 +39,9 @@ bool may_update(std::vector<OutputComparison>& comparisons);
 /// An output that may become its golden file.
 class NewGoldenFile {
  public:
-  /// The expectation must outlive it. Where the file cannot be made, finished() says so: it may
-  /// not be needed.
-  NewGoldenFile(const PlannedOutput& output, const Expectation& expectation);
+  /// The expectation must outlive it. Where the output may match the golden file that is there, a
+  /// new one may not be needed: finished() says what kept it from being made. Errors: io_failed.
+  NewGoldenFile(const PlannedOutput& output, const Expectation& expectation, bool may_match);
   /// Part of the output's elements; may be called from several threads at once. Errors: io_failed.
   void write_at(std::uint64_t offset, std::span<const std::byte> part);
   const Expectation& expectation() const { return expectation_; }
@@ -65,8 +65,9 @@ class NewGoldenFile {
 /// it is computed, and gone again unless update() needs it.
 class NewGoldenFiles {
  public:
-  /// For an output of the run (run_job()).
-  NewGoldenFile& begin(const PlannedOutput& output, const Expectation& expectation);
+  /// For an output of the run (run_job()), which may match the golden file that is there or not.
+  /// Errors: io_failed.
+  NewGoldenFile& begin(const PlannedOutput& output, const Expectation& expectation, bool may_match);
   /// Replaces the golden files that are missing or that the outputs do not match, all or none. Each
   /// comparison of `result` says what became of its golden file; there is one for each that was
   /// missing, too. Errors: io_failed.

@@ -7,19 +7,19 @@
 namespace dmlop {
 namespace {
 
-bool is_packed(const PlannedOutput& output, bool is_raw) {
+bool is_of_half_bytes(const PlannedOutput& output, bool is_raw) {
   return is_raw && info(*output.desc->data_type).bits == 4;
 }
 
 std::uint64_t element_bytes(const PlannedOutput& output, bool is_raw) {
-  return is_packed(output, is_raw) ? (output.bytes() + 1) / 2 : output.bytes();
+  return is_of_half_bytes(output, is_raw) ? (output.bytes() + 1) / 2 : output.bytes();
 }
 
 }  // namespace
 
 OutputOfJob::OutputOfJob(const PlannedOutput& output, const std::string& path, bool is_raw)
     : header_(is_raw ? "" : output.header()),
-      unpacked_(is_packed(output, is_raw) ? output.bytes() : 0, "an output of 4 bits"),
+      unpacked_(is_of_half_bytes(output, is_raw) ? output.bytes() : 0, "an output of 4 bits"),
       file_(path, header_.size() + element_bytes(output, is_raw)) {
   if (!is_raw) file_.write_at(0, std::as_bytes(std::span(header_)));
 }

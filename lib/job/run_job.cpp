@@ -138,11 +138,11 @@ struct RunningOutputs {
       if (bound != job.outputs.end()) file = &files.emplace_back(output, bound->path, is_raw);
       if (expected != job.expected.end() && expected->file)
         comparison = &comparisons.emplace_back(output, *expected, is_raw);
-      NewGoldenFile* const new_golden = golden != nullptr && expected != job.expected.end()
-                                            ? &golden->begin(output, *expected)
-                                            : nullptr;
-      are_needed = are_needed || file != nullptr || new_golden != nullptr ||
-                   (comparison != nullptr && comparison->needs_elements());
+      const bool may_match = comparison != nullptr && comparison->needs_elements();
+      NewGoldenFile* new_golden = nullptr;
+      if (golden != nullptr && expected != job.expected.end())
+        new_golden = &golden->begin(output, *expected, may_match);
+      are_needed = are_needed || file != nullptr || new_golden != nullptr || may_match;
       sinks.emplace_back([=](std::uint64_t offset, std::span<const std::byte> bytes) {
         if (file != nullptr) file->write_at(offset, bytes);
         if (new_golden != nullptr) new_golden->write_at(offset, bytes);
