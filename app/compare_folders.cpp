@@ -7,11 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/confine.hpp"
+#include "base/folder_walk.hpp"
 #include "base/output.hpp"
-#include "base/parallel.hpp"
 #include "base/path.hpp"
-#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "compare/comparison_text.hpp"
 #include "exit_codes.hpp"
@@ -56,54 +54,22 @@ struct FileResult {
 };
 
 /// The paths of all .npy files below a folder, with / between names. Links count as what they lead
-/// to. A folder counts once: by its own name or, if it has none below, by that of the first link.
-class NpyFiles {
- public:
-  explicit NpyFiles(const std::string& root) : root_(to_path(root)) {}
-
-  /// Errors: io_failed if a folder cannot be listed.
-  std::set<std::string> find() {
-    walk(fs::path());
-    while (!links_.empty()) walk(links_.extract(links_.begin()).value());
-    return std::move(files_);
-  }
-
- private:
-  void walk(const fs::path& top) {
-    std::vector<fs::path> folders{top};
-    while (!folders.empty()) {
-      check_for_stop();
-      const fs::path folder = std::move(folders.back());
-      folders.pop_back();
-      std::error_code error;
-      const std::string path = to_text(root_ / folder);
-      const bool is_new = walked_.insert(real_path(path, error)).second;
-      if (!error && is_new) list(folder, path, folders, error);
-      if (error) throw Error(ErrorKind::io_failed, "listing " + path + ": " + reason(error));
-    }
-  }
-
-  void list(const fs::path& folder, const std::string& path, std::vector<fs::path>& folders,
-            std::error_code& error) {
-    for (const FolderEntry& entry : entries_of(path, error)) {
-      const fs::path name = folder / to_path(entry.name);
-      std::error_code ignored;
-      const bool is_link = entry.kind == EntryKind::link;
-      if (entry.kind == EntryKind::folder) {
-        folders.push_back(name);
-      } else if (is_link && fs::is_directory(root_ / name, ignored)) {
-        links_.insert(name);
-      } else if (lower_case(to_text(name.extension())) == ".npy") {
-        files_.insert(to_text(name));
-      }
-    }
-  }
-
-  fs::path root_;
-  std::set<std::string> files_;
-  std::set<std::string> walked_;
-  std::set<fs::path> links_;  // to folders, yet to be walked
-};
+/// to. Errors: io_failed if a folder cannot be listed.
+std::set<std::string> npy_files_below(const std::string& folder) {
+  const fs::path root = to_path(folder);
+  std::set<std::string> files;
+  walk_folders(root, {.entry =
+                          [&](const fs::path& path, bool is_folder) {
+                            if (!is_folder && lower_case(to_text(path.extension())) == ".npy")
+                              files.insert(to_text(path.lexically_relative(root)));
+                          },
+                      .unlisted =
+                          [](const fs::path& unlisted, const std::error_code& error) {
+                            throw Error(ErrorKind::io_failed,
+                                        "listing " + to_text(unlisted) + ": " + reason(error));
+                          }});
+  return files;
+}
 
 std::string path_below(const std::string& folder, const std::string& name) {
   return to_text(to_path(folder) / to_path(name));
@@ -142,8 +108,8 @@ FileResult compare_below(const std::string& name, const std::string& actual,
 
 std::vector<FileResult> compared_files(const std::string& actual, const std::string& expected,
                                        const ComparingOptions& options) {
-  const std::set<std::string> of_actual = NpyFiles(actual).find();
-  const std::set<std::string> of_expected = NpyFiles(expected).find();
+  const std::set<std::string> of_actual = npy_files_below(actual);
+  const std::set<std::string> of_expected = npy_files_below(expected);
   std::set<std::string> names = of_actual;
   names.insert(of_expected.begin(), of_expected.end());
   if (names.empty())

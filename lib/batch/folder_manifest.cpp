@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/folder_walk.hpp"
 #include "base/path.hpp"
-#include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/folder_job.hpp"
 #include "batch/manifest_kinds.hpp"
@@ -26,71 +25,32 @@ struct Found {
   Diagnostics findings = {};
 };
 
-/// Finds each folder of a tree once, however many links lead to it and even if links form circles.
-/// A folder gets its own name or, if it has none in the tree, that of the first link.
-class FolderWalk {
- public:
-  FolderWalk(fs::path root, SharedConfinement confinement)
-      : root_(std::move(root)), confinement_(std::move(confinement)) {}
-
-  /// In the order of their paths. Errors: io_failed if the root cannot be listed.
-  std::vector<Found> run() {
-    walk_tree(root_);
-    while (!links_.empty()) walk_tree(links_.extract(links_.begin()).value());
-    std::sort(found_.begin(), found_.end(),
-              [](const Found& a, const Found& b) { return a.path < b.path; });
-    return std::move(found_);
-  }
-
- private:
-  void walk_tree(const fs::path& top) {
-    std::vector<fs::path> folders{top};
-    while (!folders.empty()) {
-      const fs::path folder = std::move(folders.back());
-      folders.pop_back();
-      if (is_new(folder)) list(folder, folders);
-    }
-  }
-
-  bool is_new(const fs::path& folder) {
-    std::error_code error;
-    const std::string real = real_path(to_text(folder), error);
-    return error || walked_.insert(real).second;  // with an error, which listing it will have
-  }
-
-  void list(const fs::path& folder, std::vector<fs::path>& folders) {
-    std::error_code error;
-    for (const FolderEntry& entry : entries_of(to_text(folder), error)) {
-      const fs::path path = folder / to_path(entry.name);
-      std::error_code ignored;
-      const bool is_link = entry.kind == EntryKind::link;
-      const bool is_folder =
-          is_link ? fs::is_directory(path, ignored) : entry.kind == EntryKind::folder;
-      if (has_job_folder(to_text(path))) found_.push_back({path});
-      if (is_folder && !is_link) folders.push_back(path);
-      if (is_folder && is_link && !refuses(path)) links_.insert(path);
-    }
-    if (!error) return;
-    const std::string message = "listing " + to_text(folder) + ": " + reason(error);
-    if (folder == root_) throw Error(ErrorKind::io_failed, message);
-    found_.push_back({folder, {{.kind = ErrorKind::io_failed, .message = message}}});
-  }
-
-  // A link to a folder outside counts as a job that is refused. Skipping it would hide its jobs.
-  bool refuses(const fs::path& link) {
-    if (!confinement_) return false;
-    const PathProblem problem = confinement_->problem_of_folder(to_text(link));
+/// The jobs of a tree, and links to folders outside, which count as jobs that are refused: skipping
+/// them would hide their jobs. In the order of their paths. Errors: io_failed if the root cannot be
+/// listed.
+std::vector<Found> jobs_below(const fs::path& root, const SharedConfinement& confinement) {
+  std::vector<Found> found;
+  FolderWalk walk;
+  walk.entry = [&](const fs::path& path, bool) {
+    if (has_job_folder(to_text(path))) found.push_back({path});
+  };
+  walk.follows = [&](const fs::path& link) {
+    if (!confinement) return true;
+    const PathProblem problem = confinement->problem_of_folder(to_text(link));
     if (problem)
-      found_.push_back({link, {confinement_finding(to_text(link), problem, *confinement_)}});
-    return static_cast<bool>(problem);
-  }
-
-  fs::path root_;
-  SharedConfinement confinement_;
-  std::vector<Found> found_;
-  std::set<fs::path> links_;  // to folders, yet to be walked
-  std::unordered_set<std::string> walked_;
-};
+      found.push_back({link, {confinement_finding(to_text(link), problem, *confinement)}});
+    return !problem;
+  };
+  walk.unlisted = [&](const fs::path& folder, const std::error_code& error) {
+    const std::string message = "listing " + to_text(folder) + ": " + reason(error);
+    if (folder == root) throw Error(ErrorKind::io_failed, message);
+    found.push_back({folder, {{.kind = ErrorKind::io_failed, .message = message}}});
+  };
+  walk_folders(root, walk);
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.path < b.path; });
+  return found;
+}
 
 /// Derives the ids of jobs from their folders below the root.
 class FolderIds {
@@ -166,7 +126,7 @@ class FolderManifest : public Manifest {
  public:
   explicit FolderManifest(ManifestSource source)
       : source_(std::move(source)),
-        found_(FolderWalk(to_path(source_.path), source_.confinement).run()),
+        found_(jobs_below(to_path(source_.path), source_.confinement)),
         ids_(FolderIds(source_).of(found_)) {}
 
   std::optional<BatchJob> next() override {
