@@ -191,6 +191,31 @@ TEST_CASE("resident: kernels in one go see what those before them wrote, and inp
   }
 }
 
+// The first output begins in front of the input that both kernels read, and ends in it.
+TEST_CASE("resident: an input that an output reaches into is as it was for all kernels") {
+  if (!has_gpu()) return;
+  Gpu gpu;
+  for (const auto& [from, to] : {std::pair{64U, 0U}, {0U, 64U}, {64U, 64U}}) {
+    CAPTURE(from);
+    CAPTURE(to);
+    const DeviceWords words(*gpu.device, gpu.executor, counting(256, 1));
+    const DeviceWords sums(*gpu.device, gpu.executor, Words(128, 0));
+    const std::array slots{words.range(from, 100), words.range(to, 100), sums.range(0, 100)};
+    const auto dispatches = gpu::make_dispatches(sum_kernel(100)).dispatches;
+    const std::array steps{gpu::Step{dispatches, {0, 0}, {1}}, gpu::Step{dispatches, {0, 1}, {2}}};
+    REQUIRE(gpu.executor.resident_refusal(slots) == "");
+    gpu::DispatchTimes times;
+    gpu.executor.execute_resident(steps, slots, times);
+    Words expected = counting(256, 1), expected_sums(128, 0);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      expected[to + i] = 2 * (1 + from + i);
+      expected_sums[i] = 3 * (1 + from + i);
+    }
+    CHECK(words.read() == expected);
+    CHECK(sums.read() == expected_sums);
+  }
+}
+
 TEST_CASE("resident: tensors that are larger than the device's buffers are refused") {
   if (!has_gpu()) return;
   Gpu gpu;
