@@ -2,6 +2,7 @@
 // waits for it, that no range reaches behind its buffer, and that copies land where they belong.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "gpu/commands.hpp"
@@ -99,6 +100,47 @@ TEST_CASE("record: a plan is one submission, however many kernels it has") {
   const std::size_t transfers =
       plan->slots_of(SlotKind::input).size() + plan->slots_of(SlotKind::output).size();
   CHECK(submissions(0) == transfers + 1);
+}
+
+TEST_CASE(
+    "record: tensors that begin anywhere are copied, and copies and kernels await each other") {
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  const auto from = device->make_resident_buffer(1024), to = device->make_resident_buffer(1024);
+  const std::array steps{gpu::step_of({gpu::copy_dispatch(256)}, 1, 1)};
+  const auto copies = [&](std::uint64_t input, std::uint64_t output) {
+    const std::array slots{gpu::ResidentRange{from.get(), input, 256},
+                           gpu::ResidentRange{to.get(), output, 256}};
+    const auto before = record.copies;
+    gpu::DispatchTimes times;
+    executor.execute_resident(steps, slots, times);
+    CHECK(text_of(record) == "");
+    return record.copies - before;
+  };
+  const auto of_parameters = copies(0, 0);
+  CHECK(copies(4, 0) == of_parameters + 1);
+  CHECK(copies(0, 4) == of_parameters + 1);
+  CHECK(copies(4, 4) == of_parameters + 2);
+}
+
+// The scratch of a tile, 16 bytes for each output, takes more of it than the tile's tensors.
+TEST_CASE("record: tiles, with what kernels need beside them, fit the memory that is given") {
+  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
+  kernel.axes[2] = {
+      .input_extent = 90'000, .output_extent = 85'000, .input_stride = 1, .window = 5'001};
+  Plan plan;
+  plan.slots = {{SlotKind::input, "InputTensor", {}, 90'000, 4},
+                {SlotKind::output, "OutputTensor", {}, 85'000, 4}};
+  plan.passes = {{kernel, {0}, {1}}};
+  int ran = 0;
+  for (std::uint64_t memory = 100'000; memory < 8'000'000; memory += memory / 16) {
+    CAPTURE(memory);
+    Record record;
+    if (run(plan, record, memory) == "") ++ran;
+    CHECK(record.most_device_bytes <= memory);
+  }
+  CHECK(ran > 30);
 }
 
 // Each kernel alone would be less than the pace allows.

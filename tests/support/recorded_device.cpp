@@ -13,10 +13,15 @@ std::uint64_t rounded(std::uint64_t bytes) {
 
 class RecordedBuffer : public gpu::ResidentBuffer {
  public:
-  RecordedBuffer(gpu::Place place, std::uint64_t bytes)
-      : ResidentBuffer(bytes), memory_(rounded(bytes)), place_(place) {
+  RecordedBuffer(Record& record, gpu::Place place, std::uint64_t bytes)
+      : ResidentBuffer(bytes), record_(record), memory_(rounded(bytes)), place_(place) {
     if (place != gpu::Place::device) return;
     for (std::uint64_t i = 0; i < bytes; ++i) memory_[i] = byte_at(i);
+    record_.device_bytes += bytes_on_device();
+    record_.most_device_bytes = std::max(record_.most_device_bytes, record_.device_bytes);
+  }
+  ~RecordedBuffer() override {
+    if (place_ == gpu::Place::device) record_.device_bytes -= bytes_on_device();
   }
   std::span<std::byte> mapped() override {
     return place_ == gpu::Place::device ? std::span<std::byte>()
@@ -25,6 +30,9 @@ class RecordedBuffer : public gpu::ResidentBuffer {
   std::byte* at(std::uint64_t offset) { return memory_.data() + offset; }
 
  private:
+  std::uint64_t bytes_on_device() const { return memory_.size() + 2 * gpu::slack_bytes; }
+
+  Record& record_;
   std::vector<std::byte> memory_;
   gpu::Place place_;
 };
@@ -162,7 +170,7 @@ class RecordedDevice : public gpu::Device {
     return std::make_unique<RecordedCommands>(record_);
   }
   std::unique_ptr<gpu::ResidentBuffer> make_buffer(gpu::Place place, std::uint64_t bytes) override {
-    return std::make_unique<RecordedBuffer>(place, bytes);
+    return std::make_unique<RecordedBuffer>(record_, place, bytes);
   }
   gpu::Pace& pace() override { return pace_; }
 
