@@ -279,6 +279,24 @@ TEST_CASE("MULTIHEAD_ATTENTION: long sequences") {
   }
 }
 
+// With layouts of their own, too: what belongs to a key is found in every block.
+TEST_CASE("MULTIHEAD_ATTENTION: masks of all kinds, and a position bias, beyond a block of keys") {
+  Random random(87);
+  for (const char* mask_type : {"KEY_SEQUENCE_LENGTH", "KEY_SEQUENCE_END_START",
+                                "KEY_QUERY_SEQUENCE_LENGTH_START_END", "BOOLEAN"}) {
+    for (int i = 0; i < 4; ++i) {
+      const Sizes sizes{2, 2, 3, random.from_to(257, 600), 2, 2};
+      MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
+      use.mask_type = mask_type;
+      use.mask = random_mask(use, random);
+      use.filter = -1.5;
+      use.position_bias = small_numbers(
+          DataType::Float32, {sizes.batch, use.heads, sizes.queries, use.keys()}, random, 0.25);
+      check_plan_case(case_of(use, {}, 2e-5));
+    }
+  }
+}
+
 // Sequence 0 has one earlier key, whose value is 4, and sequence 1 none: its new values are alone.
 TEST_CASE("MULTIHEAD_ATTENTION1: new keys follow the earlier ones that there are") {
   const MultiheadAttention use{
