@@ -279,6 +279,25 @@ TEST_CASE("graph runs: elements of 4 bits share a byte of a constant") {
   CHECK(dequantized("INT4") == std::vector<float>{1, 2, -1, -8});
 }
 
+TEST_CASE("graph runs: readers of a constant of 4 bits see as much of it as each needs") {
+  const auto read = [](const std::string& to, std::uint32_t count) {
+    return node(
+        to, "DEQUANTIZE", {"q", "s"}, {tensor({1, count}, {}, "INT4", 1), tensor({1, 1})}, {to},
+        {tensor({1, count})},
+        {{"QuantizationType", std::uint32_t{1}}, {"QuantizationTensorCount", std::uint32_t{1}}});
+  };
+  const GraphNode q = raw_constant("q", {0x21, 0x8F, 0x43, 0x65, 0x17, 0xA9, 0xCB, 0xED});
+  const GraphNode s = raw_constant("s", {0, 0, 0x80, 0x3F});
+  const std::vector<float> all{1, 2, -1, -8, 3, 4, 5, 6, 7, 1, -7, -6, -5, -4, -3, -2};
+  for (const auto& [first, second] : {std::pair{4U, 16U}, {16U, 4U}, {8U, 8U}, {1U, 9U}}) {
+    CAPTURE(first);
+    std::vector<float> expected(all.begin(), all.begin() + first);
+    expected.insert(expected.end(), all.begin(), all.begin() + second);
+    CHECK(computed<float>(graph({}, {"y", "z"}, {q, s, read("y", first), read("z", second)})) ==
+          expected);
+  }
+}
+
 TEST_CASE("graph inputs: every mistake is reported, and names may have marks") {
   const Folder folder;
   const std::string good = folder.write("good.npy", float_npy("(2, 2)", {1, 2, 3, 4}));
