@@ -112,6 +112,31 @@ TEST_CASE("--merge: of any two outcomes the worse one counts, in either order") 
   }
 }
 
+TEST_CASE("--merge: a disagreement is said between the files that have the two outcomes") {
+  const MergeFolder folder;
+  folder.write("a.jsonl", record_line("1", "PASSED", 0) + summary_line());
+  folder.write("b.jsonl", record_line("1", "FAILED", 1) + summary_line());
+  folder.write("c.jsonl", record_line("1", "INVALID", 3) + summary_line());
+  const auto said = [&](const std::vector<std::string>& files) {
+    folder.merge(files);
+    std::string text;
+    std::istringstream lines(folder.last.error);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t at = line.find("the job \"1\" is ");
+      if (at != std::string::npos) text += line.substr(at + 15) + "; ";
+    }
+    return text;
+  };
+  CHECK(said({"a.jsonl", "b.jsonl", "c.jsonl"}) ==
+        "PASSED in a.jsonl and FAILED in b.jsonl; FAILED in b.jsonl and INVALID in c.jsonl; ");
+  CHECK(said({"a.jsonl", "c.jsonl", "b.jsonl"}) ==
+        "PASSED in a.jsonl and INVALID in c.jsonl; INVALID in c.jsonl and FAILED in b.jsonl; ");
+  CHECK(said({"c.jsonl", "a.jsonl", "b.jsonl"}) ==
+        "INVALID in c.jsonl and PASSED in a.jsonl; INVALID in c.jsonl and FAILED in b.jsonl; ");
+  CHECK(said({"b.jsonl", "c.jsonl", "a.jsonl"}) ==
+        "FAILED in b.jsonl and INVALID in c.jsonl; INVALID in c.jsonl and PASSED in a.jsonl; ");
+}
+
 TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {
   const BatchFolder folder({named_job("a")});
   REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
