@@ -416,6 +416,34 @@ TEST_CASE("--update-golden leaves golden files alone where the output proves not
   CHECK(folder.read("golden.npy") == folder.golden);
 }
 
+// Outputs are handed out in parts: NaN in any of them counts.
+TEST_CASE("--update-golden --nan differ: NaN anywhere leaves a golden file alone") {
+  const Folder folder;
+  folder.write(
+      "op.json",
+      R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0], "EndPadding": [1]}})");
+  constexpr std::size_t count = 1'500'000;
+  const auto run = [&](std::optional<std::size_t> nan_at, const char* threads) {
+    std::vector<float> elements(count, 1);
+    if (nan_at) elements[*nan_at] = NaN;
+    folder.write("x.npy", float_npy("(" + std::to_string(count) + ",)", elements));
+    return dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "--expect", "new.npy", "--nan",
+                          "differ", "--update-golden=accept", "--threads", threads},
+                         {.folder = folder.path()});
+  };
+  for (const char* threads : {"1", "3"}) {
+    for (const std::size_t at : {std::size_t{0}, count / 2, count - 2}) {
+      CAPTURE(at);
+      const auto refused = run(at, threads);
+      CHECK(refused.code == 1);
+      CHECK(contains(refused.output, "MISTRUSTED: OutputTensor: new.npy is left alone"));
+      CHECK_FALSE(folder.has("new.npy"));
+    }
+  }
+  CHECK(run(std::nullopt, "1").code == 0);
+  CHECK(folder.has("new.npy"));
+}
+
 TEST_CASE("options about golden files are wrong usage without one, or on an output's own file") {
   const GoldenFolder folder;
   const std::vector<std::vector<std::string>> without{
