@@ -633,7 +633,11 @@ TEST_CASE("threads, the order of the parts and their cuts change nothing") {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < 3; ++i) threads.emplace_back(add_every_third, i);
       threads.clear();
-      CHECK(text_of(comparator.finish([&](std::uint64_t index) { return index * size; })) == whole);
+      const auto byte_offset = [&](std::uint64_t index) { return index * size; };
+      CHECK(text_of(comparator.finish(byte_offset)) == whole);
+      Comparator at_once(expected_elements, type, expected.sizes, tolerance);
+      at_once.add(0, actual.bytes);
+      CHECK(text_of(at_once.finish(byte_offset)) == whole);
     }
     CHECK(text_of(compared(actual, expected)) == text_of(reference::of(actual, expected, {})));
   }
