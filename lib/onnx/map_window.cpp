@@ -209,8 +209,8 @@ void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Siz
             ? from[i + 2] * windows.strides[i]
             : as_count(chosen[chosen.size() - windows.sizes.size() + i], "output_shape", 1);
     const std::uint64_t padding = all - std::min(all, size);
-    const bool is_more_in_front = automatic == "SAME_LOWER";
-    windows.start[i] = is_more_in_front ? (padding + 1) / 2 : padding / 2;
+    const bool is_more_behind = automatic == "SAME_UPPER";
+    windows.start[i] = is_more_behind ? padding / 2 : (padding + 1) / 2;
     windows.end[i] = padding - windows.start[i];
     to.push_back(size);
   }

@@ -56,6 +56,31 @@ Json transposed_convolution(const std::vector<std::string>& attributes) {
 
 }  // namespace
 
+// Without padding the output has 2 * 3 + 3 = 9 rows and 2 * 4 + 4 = 12 columns.
+TEST_CASE("onnx fields: ConvTranspose pads to its output_shape, and the odd row at the right end") {
+  const std::string strides = integers("strides", {2, 2});
+  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{8, 9}, {1, 3, 8, 9}}) {
+    CAPTURE(sizes.size());
+    const std::string shape = integers("output_shape", sizes);
+    const Json upper = transposed_convolution({strides, shape, text("auto_pad", "SAME_UPPER")});
+    CHECK(upper.at("StartPadding") == Json{0, 1});
+    CHECK(upper.at("EndPadding") == Json{1, 2});
+    for (const std::vector<std::string>& others :
+         {std::vector<std::string>{text("auto_pad", "SAME_LOWER")},
+          {text("auto_pad", "NOTSET")},
+          {},
+          {integers("pads", {1, 0, 0, 3})}}) {
+      std::vector<std::string> attributes{strides, shape};
+      attributes.insert(attributes.end(), others.begin(), others.end());
+      const Json fields = transposed_convolution(attributes);
+      CHECK(fields.at("StartPadding") == Json{1, 2});
+      CHECK(fields.at("EndPadding") == Json{0, 1});
+    }
+  }
+  CHECK(transposed_convolution({strides, integers("output_shape", {9, 12})}).at("StartPadding") ==
+        Json{0, 0});
+}
+
 // Of the output's 8 rows and 10 columns one and two too many are cut off.
 TEST_CASE("onnx fields: ConvTranspose of SAME cuts off where it says") {
   const std::string strides = integers("strides", {2, 2});
