@@ -45,6 +45,24 @@ TEST_CASE("JOIN: random tensors of all types and strides along every axis") {
   }
 }
 
+// A kernel of a GPU takes 8 of them.
+TEST_CASE("JOIN: as many tensors as several kernels take, each of another size") {
+  Random random(42);
+  for (const std::uint64_t count : {8U, 9U, 16U, 17U, 25U}) {
+    for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
+      std::vector<Tensor> inputs;
+      for (std::uint64_t j = 0; j < count; ++j) {
+        List sizes{2, 2};
+        sizes[axis] = 1 + j % 8 + j / 8;
+        inputs.push_back(random_tensor(DataType::Int16, sizes, random));
+      }
+      PlanCase a_case = join_case(inputs, axis, joined(inputs, axis));
+      a_case.is_for_every_gpu = true;
+      check_plan_case(a_case);
+    }
+  }
+}
+
 TEST_CASE("JOIN: sizes must agree but for those along Axis") {
   nlohmann::ordered_json description =
       join_case({floats({2, 2}, {1, 2, 3, 4}), floats({2, 1}, {5, 6})}, 1,
