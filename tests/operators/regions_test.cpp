@@ -203,6 +203,23 @@ TEST_CASE("ROI_ALIGN_GRAD: random regions that meet in one image") {
   }
 }
 
+// A sample outside is 0, more than all elements.
+TEST_CASE("ROI_ALIGN_GRAD: maxima outside of negative images pass nothing on") {
+  Random random(86);
+  for (int i = 0; i < 60; ++i) {
+    RoiAlign align = random_align(random, false);
+    align.takes_maximum = true;
+    const auto [positive, boxes, batches, grids] = random_regions(random);
+    const Tensor image = random_steps(positive.type, positive.sizes, -16.125, 0.125, 129, random);
+    const Tensor gradient = random_steps(image.type, grids, 0.5, 0.5, 17, random);
+    PlanCase a_case = gradient_case(align, gradient, boxes, batches);
+    a_case.inputs.push_back({"InputTensor", image});
+    a_case.outputs.push_back(
+        {"OutputGradientTensor", align.gradient(image, gradient, boxes, batches), std::nullopt, 1});
+    check_plan_case(a_case);
+  }
+}
+
 TEST_CASE("ROI_ALIGN_GRAD: more regions than a thread takes at once") {
   Random random(85);
   constexpr std::uint64_t count = 150;
