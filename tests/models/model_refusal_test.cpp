@@ -391,6 +391,30 @@ TEST_CASE("models: an output does not share bytes with an input") {
   check_models({{apart}});
 }
 
+TEST_CASE("models: an operator that may write over its input writes to all of its bytes and no others") {
+  const auto model = [](const std::string& strides, const std::string& input, const std::string& output) {
+    return R"({"resources": {"All": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 16, "value": 0}}},
+      "dispatchables": {"copy": {"type": "ELEMENT_WISE_IDENTITY",
+        "InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "Strides": )" + strides + R"(},
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}},
+      "commands": [{"type": "dispatch", "dispatchable": "copy", "bindings": {
+        "InputTensor": {"name": "All", "elementOffset": )" + input + R"(},
+        "OutputTensor": ^{"name": "All", "elementOffset": )" + output + "}}}]}";
+  };
+  const std::string message =
+      "OutputTensor and InputTensor are bound to the same bytes of \"All\"\n"
+      "  rule: DML_OPERATOR_ELEMENT_WISE_IDENTITY may write over an input, but to the same bytes only\n"
+      "  help: bind the output to another resource";
+  check_models({{model("[0]", "4", "4"), {message}}, {model("[2]", "4", "4"), {message}},
+                {model("[1]", "4", "3"), {message}}, {model("[1]", "4", "5"), {message}},
+                {model("[2]", "0", "6"), {message}}, {model("[0]", "7", "4"), {message}}});
+  for (std::string valid : {model("[1]", "4", "4"), model("[2]", "0", "7"), model("[0]", "8", "4"),
+                            model("[0]", "3", "4")}) {
+    valid.erase(valid.find('^'), 1);
+    check_models({{valid}});
+  }
+}
+
 TEST_CASE("models: a buffer holds its tensor's bytes, rounded up to four as DirectML counts them") {
   const auto model = [](const std::string& size) {
     return R"({"resources": {"In": {"initialValuesDataType": "FLOAT32", "initialValues": [1, 2, 3, 4]},
