@@ -29,6 +29,7 @@ inline Dispatches refused(std::string_view because) {
   return none;
 }
 
+/// Asks the kernel's kind (gpu/kernels/kinds.hpp).
 Dispatches make_dispatches(const Kernel& kernel);
 
 /// The copy kernel over `bytes` (a multiple of 16) of its input.

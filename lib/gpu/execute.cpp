@@ -244,8 +244,8 @@ bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std
                        const ExecuteOptions& options, const Sink& sink, DispatchTimes& times) {
   if (!device_.refusal().empty()) return false;
   const Tiles tiles = tiles_of(kernel, device_, options);
+  if (!tiles.refusal.empty()) return false;
   const std::optional<TileGrid>& grid = tiles.grid;
-  if (!grid || !tiles.refusal.empty()) return false;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
   while (sets_.size() < count) sets_.push_back(std::make_unique<Set>(device_));
   TileRunner runner(*grid, tiles.dispatches, device_, inputs, std::max(1U, options.threads), sink);

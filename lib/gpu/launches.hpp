@@ -19,8 +19,8 @@ struct Launch {
   bool awaits_writes;  // of the stages before its own
 };
 
-/// A launch takes some microseconds, however little its threads do: a device is given no more than
-/// about so many together.
+/// A launch takes some microseconds, however little its threads do. So a device is given about this
+/// many together at most.
 inline constexpr std::size_t launches_together = 256;
 
 /// Launches that a device is given together.

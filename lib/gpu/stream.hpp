@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gpu/commands.hpp"
@@ -36,9 +35,9 @@ struct StreamWork {
   std::vector<RangeCopy> copies_after = {};
 };
 
-/// Beside other streams of its device. It has room for one work in flight: staging and device
-/// memory, kept and reused, growing as needed. Errors of all calls: as Commands. A stream that
-/// failed is not used again.
+/// Beside other streams of its device. It has the work of one run() in flight at most, and
+/// keeps staging and device memory for the next, growing as needed. Errors of all calls: as
+/// Commands. A stream that failed is not used again.
 class Stream {
  public:
   /// The device must outlive it.

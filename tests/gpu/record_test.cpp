@@ -69,14 +69,23 @@ TEST_CASE("record: every operator's example waits for what it needs, within its 
   CHECK(ran > 250);
 }
 
-TEST_CASE("record: a stage waits for the one before it, in one submission and across several") {
+/// Norms of so many windows of a row; they overlap, and take scratch.
+Plan plan_of_long_windows(std::uint64_t outputs) {
+  constexpr std::uint64_t inputs = 90'000;
   LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
-  kernel.axes[2] = {
-      .input_extent = 90'000, .output_extent = 40'000, .input_stride = 1, .window = 50'001};
+  kernel.axes[2] = {.input_extent = inputs,
+                    .output_extent = outputs,
+                    .input_stride = 1,
+                    .window = inputs - outputs + 1};
   Plan plan;
-  plan.slots = {{SlotKind::input, "InputTensor", {}, 90'000, 4},
-                {SlotKind::output, "OutputTensor", {}, 40'000, 4}};
+  plan.slots = {{SlotKind::input, "InputTensor", {}, inputs, 4},
+                {SlotKind::output, "OutputTensor", {}, outputs, 4}};
   plan.passes = {{kernel, {0}, {1}}};
+  return plan;
+}
+
+TEST_CASE("record: a stage waits for the one before it, in one submission and across several") {
+  const Plan plan = plan_of_long_windows(40'000);
   const auto check = [&](std::uint64_t pace_work) {
     Record record;
     REQUIRE(run(plan, record, 0, pace_work) == "");
@@ -126,13 +135,7 @@ TEST_CASE(
 
 // The scratch of a tile, 16 bytes for each output, takes more of it than the tile's tensors.
 TEST_CASE("record: tiles, with what kernels need beside them, fit the memory that is given") {
-  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
-  kernel.axes[2] = {
-      .input_extent = 90'000, .output_extent = 85'000, .input_stride = 1, .window = 5'001};
-  Plan plan;
-  plan.slots = {{SlotKind::input, "InputTensor", {}, 90'000, 4},
-                {SlotKind::output, "OutputTensor", {}, 85'000, 4}};
-  plan.passes = {{kernel, {0}, {1}}};
+  const Plan plan = plan_of_long_windows(85'000);
   int ran = 0;
   for (std::uint64_t memory = 100'000; memory < 8'000'000; memory += memory / 16) {
     CAPTURE(memory);
