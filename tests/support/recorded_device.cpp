@@ -49,6 +49,7 @@ class RecordedCommands : public gpu::Commands {
   void begin() override {
     require(state_ == State::idle, "commands are begun before the last ones are done");
     state_ = State::recording;
+    is_bound_ = false;
   }
   void stamp(gpu::Moment) override {}
 
@@ -70,10 +71,12 @@ class RecordedCommands : public gpu::Commands {
     if (stage_ == 0 && at_ == 0) check_bindings(dispatch, bindings);
     dispatch_ = dispatch;
     bindings_ = bindings;
+    is_bound_ = true;
     if (stage_ == 0 && at_ == 0) begin_stages();
   }
 
   void launch(std::array<std::uint32_t, 2> groups, std::span<const std::uint32_t> words) override {
+    require(is_bound_, dispatch_.kernel + ": a launch without a kernel that these commands bind");
     require(words.size() == 4 + dispatch_.constants.size() && words.size() <= 32,
             dispatch_.kernel + ": a launch has not the words of its dispatch");
     if (stage_ == dispatch_.stages.size())
@@ -149,6 +152,7 @@ class RecordedCommands : public gpu::Commands {
 
   Record& record_;
   State state_ = State::idle;
+  bool is_bound_ = false;  // since these commands were begun
   gpu::Dispatch dispatch_;
   gpu::Bindings bindings_;
   std::size_t stage_ = 0;  // the one that is being launched
