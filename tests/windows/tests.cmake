@@ -43,6 +43,8 @@ foreach(name IN ITEMS direct3d same_bytes)
     ${wrapper} ${DMLOP_NATIVE_BUILD}/dmlop ${PROJECT_SOURCE_DIR}/samples ${conformance})
   set_tests_properties(${name} PROPERTIES LABELS windows)
 endforeach()
+# It removes and damages the cache of shaders, which all programs of this Wine share.
+set_tests_properties(direct3d PROPERTIES RUN_SERIAL ON)
 
 # The wheel for Windows. There is no Python for Wine, so that its contents are read.
 if(TARGET wheel)
