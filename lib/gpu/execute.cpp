@@ -120,7 +120,8 @@ std::vector<KernelRun> kernel_runs(std::span<const Step> steps,
   std::vector<KernelRun> runs;
   for (const Step& step : steps) {
     for (const Dispatch& usual : step.dispatches) {
-      KernelRun& run = runs.emplace_back(&chosen_dispatch(usual, device));
+      KernelRun& run = runs.emplace_back();
+      run.dispatch = &chosen_dispatch(usual, device);
       for (const std::size_t input : run.dispatch->inputs)
         run.inputs.push_back(slots[step.reads[input]]);
       for (const std::size_t slot : step.writes) run.outputs.push_back(slots[slot]);

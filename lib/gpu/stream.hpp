@@ -22,7 +22,7 @@ struct RangeCopy {
 /// A kernel on ranges that begin at multiples of range_alignment. No output overlaps another of the
 /// kernel's ranges, and each ends with its buffer or at a multiple of 16 bytes.
 struct KernelRun {
-  const Dispatch* dispatch;
+  const Dispatch* dispatch = nullptr;
   std::vector<ResidentRange> inputs;
   std::vector<ResidentRange> outputs;
 };
