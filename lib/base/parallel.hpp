@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/threshold.hpp"
+
 namespace dmlop {
 
 class ThreadPool;
@@ -100,14 +102,14 @@ class StopDeferred {
 };
 
 /// Work checks for a stop after this many steps. A step takes a few nanoseconds at most.
-inline constexpr std::uint64_t steps_at_once = std::uint64_t{1} << 20;
+inline constexpr Threshold steps_at_once{std::uint64_t{1} << 20, 50};
 /// How many steps it counts to read a place far from the one before. Its page may have to come from
 /// a disk, together with megabytes around it.
 inline constexpr std::uint64_t far_steps = std::uint64_t{1} << 15;
 
 /// How many of `count` things may be done between two checks if each takes `steps_each` steps; at
 /// least 1.
-constexpr std::uint64_t count_at_once(std::uint64_t count, std::uint64_t steps_each) {
+inline std::uint64_t count_at_once(std::uint64_t count, std::uint64_t steps_each) {
   const bool fits =
       count <= steps_at_once && steps_each <= steps_at_once && count * steps_each <= steps_at_once;
   if (fits) return std::max<std::uint64_t>(1, count);  // without a division

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "compare/element_pair.hpp"
 
 namespace dmlop {
@@ -11,8 +12,8 @@ namespace {
 
 constexpr double times_given = 1000;
 constexpr double small_share = 0.1;
-constexpr std::uint64_t block = 4096;
-constexpr std::uint64_t blocks_max = 4096;
+constexpr Threshold block{4096, 5};
+constexpr Threshold blocks_max{4096, 3};
 
 // A share of the numbers between 1 and 2, or of the largest integer.
 double advised_ulp(const Comparison& comparison) {
@@ -56,7 +57,7 @@ double largest_magnitude(const Elements& elements) {
   visit_type(elements.data_type(), [&]<typename T>(T) {
     for (std::uint64_t i = 0; i < blocks; i += distance) {
       check_for_stop();
-      const std::uint64_t count = std::min(block, elements.count() - i * block);
+      const std::uint64_t count = std::min<std::uint64_t>(block, elements.count() - i * block);
       const auto bytes = elements.read(i * block, count, scratch);
       for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
         const double magnitude = std::abs(element::value_of(element::load<T>(&bytes[at])));

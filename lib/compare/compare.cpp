@@ -10,6 +10,7 @@
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "base/threshold.hpp"
 #include "compare/advice.hpp"
 #include "compare/element_pair.hpp"
 #include "compare/relation.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t listed_max = 5;
 
 // Elements are compared one by one only in blocks that are not equal as a whole.
-constexpr std::uint64_t block_elements = 4096;
+constexpr Threshold block_elements{4096, 5};
 
 // Steps that each element of an unequal block counts. In the worst case each is further off than
 // all before, and each starts the search for the smallest tolerances again.
@@ -117,7 +118,8 @@ class Comparator::Range {
   void compare(std::uint64_t first, std::span<const std::byte> actual,
                std::span<const std::byte> expected) {
     for (std::size_t at = 0; at < actual.size(); at += block_elements * sizeof(T)) {
-      const std::size_t bytes = std::min(block_elements * sizeof(T), actual.size() - at);
+      const std::size_t bytes =
+          std::min<std::size_t>(block_elements * sizeof(T), actual.size() - at);
       const std::uint64_t begin = first + at / sizeof(T);
       steps_.add(block_elements * sizeof(T));
       look_for_content(actual.subspan(at, bytes), expected.subspan(at, bytes));
@@ -240,11 +242,11 @@ void Comparator::add(std::uint64_t first, std::span<const std::byte> actual) {
   visit_type(result_.data_type, [&]<typename T>(T) {
     Range<T> range(*this);
     // Works in pieces, because a file in another order is put into C order in memory.
-    constexpr std::uint64_t piece = 64 * block_elements;
+    constexpr Threshold piece{std::uint64_t{1} << 18, 15};
     std::vector<std::byte> scratch;
     const std::uint64_t count = actual.size() / sizeof(T);
     for (std::uint64_t at = 0; at < count; at += piece) {
-      const std::uint64_t elements = std::min(piece, count - at);
+      const std::uint64_t elements = std::min<std::uint64_t>(piece, count - at);
       range.compare(first + at, actual.subspan(at * sizeof(T), elements * sizeof(T)),
                     expected_.read(first + at, elements, scratch));
     }
@@ -303,13 +305,13 @@ Comparison compare(const Elements& actual, const Elements& expected, const Toler
                    unsigned threads) {
   Comparator comparator(expected, actual.data_type(), actual.sizes(), tolerance,
                         ActualElements::passed_to_finish);
-  constexpr std::uint64_t part = std::uint64_t{1} << 18;
+  constexpr Threshold part{std::uint64_t{1} << 18, 11};
   const bool alike =
       actual.data_type() == expected.data_type() && actual.sizes() == expected.sizes();
   const std::uint64_t parts = alike ? (actual.count() + part - 1) / part : 0;
   parallel_for(threads, parts, [&](unsigned, std::uint64_t i) {
     std::vector<std::byte> scratch;
-    const std::uint64_t count = std::min(part, actual.count() - i * part);
+    const std::uint64_t count = std::min<std::uint64_t>(part, actual.count() - i * part);
     comparator.add(i * part, actual.read(i * part, count, scratch));
   });
   Comparison comparison =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/block_product.hpp"
 #include "cpu/exponentials.hpp"
 #include "cpu/kinds.hpp"
@@ -58,7 +59,7 @@ std::uint64_t past_length(const PastLengths& lengths, const std::byte* data, std
 }
 
 /// Keys of a block.
-constexpr std::uint64_t keys_at_once = sum_block;
+constexpr const Threshold& keys_at_once = sum_block;
 
 class Attention {
  public:
@@ -73,7 +74,8 @@ class Attention {
   // very large.
   void run(const Queries& queries) {
     for (std::uint64_t first = 0; first < kernel_.value_size; first += columns_at_once)
-      run_values(queries, first, std::min(columns_at_once, kernel_.value_size - first));
+      run_values(queries, first,
+                 std::min<std::uint64_t>(columns_at_once, kernel_.value_size - first));
   }
 
  private:
@@ -86,7 +88,7 @@ class Attention {
     rows_.assign(queries.count, Row{});
     scores_ = memory_.at_least<float>(queries.count * keys_at_once);
     for (std::uint64_t key = 0; key < kernel_.keys; key += keys_at_once) {
-      const Range keys{key, std::min(keys_at_once, kernel_.keys - key)};
+      const Range keys{key, std::min<std::uint64_t>(keys_at_once, kernel_.keys - key)};
       multiply_keys(queries, keys);
       for (std::uint64_t q = 0; q < queries.count; ++q) {
         const std::span<float> scores(scores_ + q * keys_at_once, keys.count);

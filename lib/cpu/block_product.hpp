@@ -7,19 +7,21 @@
 #include <cstdint>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/panels.hpp"
 #include "cpu/scratch.hpp"
 
 namespace dmlop::cpu {
 
 /// The most rows and columns of a block: what is packed of both stays in the second cache.
-inline constexpr std::uint64_t rows_at_once = 384;
-inline constexpr std::uint64_t columns_at_once = 512;
+inline constexpr Threshold rows_at_once{384, 12};
+inline constexpr Threshold columns_at_once{512, 32};
 
 /// The most rows of a block of so many columns: more where these are few, because they are packed
 /// again for the next block of rows.
 inline std::uint64_t most_rows(std::uint64_t columns) {
-  return columns <= columns_at_once / 2 ? 480 : rows_at_once;
+  constexpr Threshold more_rows{480, 18};
+  return columns <= columns_at_once / 2 ? more_rows : rows_at_once;
 }
 
 /// The largest block of at most `most` of `count`, a multiple of `unit`, that cuts it evenly.

@@ -1,5 +1,6 @@
 #include "cpu/byte_product.hpp"
 
+#include "base/threshold.hpp"
 #include "cpu/simd.hpp"
 // After it:
 #include "cpu/simd_dispatch.hpp"
@@ -25,8 +26,8 @@ namespace {
 // Panels hold four bytes of a line side by side, and those of all their lines one after the other.
 constexpr std::size_t group = 4;
 constexpr std::size_t width = 32;  // columns of a panel: two vectors of sums
-constexpr std::size_t depth_at_once = 1024;
-static_assert(depth_at_once * 255 * 128 < (std::size_t{1} << 31), "sums fit 32 bits");
+constexpr Threshold depth_at_once{1024, 12};
+static_assert(depth_at_once.most() * 255 * 128 < (std::size_t{1} << 31), "sums fit 32 bits");
 
 std::uint32_t four_bytes(const std::byte* from) {
   std::uint32_t bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/simd.hpp"
@@ -63,7 +64,7 @@ class ColumnReversal {
  private:
   static constexpr std::uint64_t line = 64;
   // So few columns at once that all of theirs stays in the nearest cache.
-  static constexpr std::uint64_t nearest_bytes = std::uint64_t{8} << 10;
+  static constexpr Threshold nearest_bytes{std::uint64_t{8} << 10, 64};
   // Rows that are computed together at last.
   static constexpr std::size_t group = 4;
   // Rows whose numbers fit T.

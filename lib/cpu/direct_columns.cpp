@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/threshold.hpp"
 #include "cpu/panels.hpp"
 
 namespace dmlop::cpu {
 namespace {
 
 // Windows that reach further have mostly gaps between their taps.
-constexpr std::uint64_t direct_reach = 32, direct_step = 4;
+constexpr Threshold direct_reach{32, 3};
+constexpr std::uint64_t direct_step = 4;
 
 std::array<ProductWindow, 3> axes_of(const ProductKernel& kernel) {
   std::array<ProductWindow, 3> axes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/preparation.hpp"
@@ -15,13 +16,13 @@ namespace dmlop::cpu {
 namespace {
 
 // Outputs from this size on are not kept in the caches, however large these are.
-constexpr std::uint64_t streamed_bytes = std::uint64_t{16} << 20;
+constexpr Threshold streamed_bytes{std::uint64_t{16} << 20, 33};
 
 // The ranges of a part in turns, a little of each: what one of them read is still near for the
 // next.
 void execute_interleaved(const IndexMapKernel& kernel, Inputs inputs, const Part& part,
                          Stores stores, const Destination& to) {
-  constexpr std::uint64_t bytes_at_once = std::uint64_t{16} << 10;
+  constexpr Threshold bytes_at_once{std::uint64_t{16} << 10, 8};
   const std::uint64_t at_once = bytes_at_once / kernel.element_size;
   const auto mover = make_mover(kernel, inputs);
   std::deque<Output> outputs;
@@ -44,8 +45,7 @@ void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Sto
   const Destination& output = outputs.front();
   if (part.count > 1 && kernel.reversal)
     return execute_sequences(kernel, inputs, part, stores, output.to, output.pitch);
-  if (is_transposed(kernel, part))
-    return execute_transposed(kernel, inputs, part, stores, output);
+  if (is_transposed(kernel, part)) return execute_transposed(kernel, inputs, part, stores, output);
   if (part.count > 1) return execute_interleaved(kernel, inputs, part, stores, output);
   run_stretch(stores, part, kernel.element_size, output,
               [&](std::uint64_t begin, std::uint64_t end, Output& to) {

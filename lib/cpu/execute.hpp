@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "base/threshold.hpp"
 #include "cpu/output.hpp"
 #include "cpu/parts.hpp"
 #include "ops/kernel.hpp"
@@ -44,7 +45,7 @@ void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores 
                   Destinations outputs);
 
 /// A thread takes so much output at a time: enough for the taking not to matter.
-inline constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+inline constexpr Threshold part_bytes{std::uint64_t{1} << 20, 48};
 
 /// Computes outputs with elements of these sizes in memory, part for part.
 using ExecutePart = std::function<void(const Part& part, Stores stores, Destinations outputs)>;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/walk.hpp"
@@ -48,8 +49,8 @@ class Fold {
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
     while (begin < end) {
       const std::uint64_t x = begin % inner_.extent;
-      const std::uint64_t count =
-          std::min({end - begin, inner_.extent - x, at_once, output.room(inner_.window)});
+      const std::uint64_t count = std::min(
+          {end - begin, inner_.extent - x, std::uint64_t{at_once}, output.room(inner_.window)});
       sums_.assign(count, 0);
       place(begin / inner_.extent);
       for (const std::uint64_t base : bases_) add(base, x, count);
@@ -60,7 +61,7 @@ class Fold {
   }
 
  private:
-  static constexpr std::uint64_t at_once = 2048;
+  static constexpr Threshold at_once{2048, 5};
 
   /// Where the windows over a row begin in the input, for each of their elements outside of it.
   void place(std::uint64_t row) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/simd_small.hpp"
 
@@ -293,7 +294,7 @@ namespace {
 
 // Rows of FLOAT32 up to a megabyte. Longer ones leave the caches, and few of them are not enough
 // for all threads.
-constexpr std::uint64_t length_most = std::uint64_t{1} << 18;
+constexpr Threshold length_most{std::uint64_t{1} << 18, 37};
 
 bool is_float_type(DataType type) {
   return type == DataType::Float32 || type == DataType::Float16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/indices.hpp"
@@ -72,7 +73,7 @@ class Gather {
 
   // Asks for what a later index leads to, as if it were that of the row before.
   void fetch_ahead(std::uint64_t input, std::uint64_t indices, std::uint64_t count) const {
-    constexpr std::uint64_t bytes_ahead = 4096, bytes_least = 256;
+    constexpr Threshold bytes_ahead{4096, 40}, bytes_least{256, 8};
     const std::uint64_t bytes = count * sizeof(T);
     if (bytes < bytes_least || walk_.steps()[0] != 1) return;
     const std::uint64_t rows = std::clamp<std::uint64_t>(bytes_ahead / bytes, 1, 8);
@@ -81,7 +82,7 @@ class Gather {
     const std::uint64_t end = (later + last_index_ + 1) * sizeof(Index);
     if (later == indices || end > indices_bytes_) return;
     const std::uint64_t from = input + rows * input_step + places(later);
-    fetch(input_ + from * sizeof(T), std::min(bytes, bytes_ahead));
+    fetch(input_ + from * sizeof(T), std::min<std::uint64_t>(bytes, bytes_ahead));
   }
 
   void stretch(std::uint64_t input, std::uint64_t indices, std::uint64_t count,

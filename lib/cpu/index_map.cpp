@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
@@ -48,7 +49,7 @@ void move(std::byte* output, const std::byte* input, Int stride, std::uint64_t c
 
 /// Where the elements of a row come from: offsets from that of the row.
 struct RowTable {
-  static constexpr std::uint64_t size_max = 1024;
+  static constexpr Threshold size_max{1024, 7};
   static constexpr std::int32_t outside = std::numeric_limits<std::int32_t>::min();
 
   std::vector<std::int32_t> offsets;  // empty: there is no table
@@ -123,9 +124,9 @@ class IndexMap {
 
  private:
   // Rows of at most so many pieces have them worked out once; others work them out as they go.
-  static constexpr std::size_t pieces_kept = 4096;
+  static constexpr Threshold pieces_kept{4096, 3};
   // Where pieces are of fewer elements, these are looked up one by one.
-  static constexpr std::uint64_t piece_min = 16;
+  static constexpr Threshold piece_min{16, 3};
   // Bytes that are read before the processor would have asked for them, and that are asked for at
   // once.
   static constexpr Int near_bytes = 256;

@@ -13,6 +13,7 @@
 #include "base/buffer.hpp"
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/preparation.hpp"
 #include "cpu/sort_keys.hpp"
 
@@ -43,13 +44,13 @@ class LongSelection {
   }
 
  private:
-  static constexpr std::uint64_t blocks_most = 1024, samples = 4096;
-  static constexpr std::uint64_t by_digits_min = 2048;
+  static constexpr Threshold blocks_most{1024, 3}, samples{4096, 11};
+  static constexpr Threshold by_digits_min{2048, 5};
   static constexpr std::uint64_t keys_at_once = KeyReader<Bits>::keys_at_once;
 
   // Splitters up to where the first k most likely end; behind the last one is all the rest.
   void choose_splitters() {
-    const std::uint64_t size = std::min(samples, count_);
+    const std::uint64_t size = std::min<std::uint64_t>(samples, count_);
     std::vector<Entry<Bits>> sample;
     for (std::uint64_t i = 0; i < size; ++i) {
       // Not evenly: elements often repeat in even distances.

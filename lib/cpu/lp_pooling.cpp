@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/simd.hpp"
@@ -32,9 +33,9 @@ HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
 // Columns that are summed together: what is worked on stays in the nearest cache.
-constexpr std::uint64_t columns_at_once = 1024;
+constexpr Threshold columns_at_once{1024, 5};
 // Windows are summed in chunks of so many columns.
-constexpr std::uint64_t taps_at_once = 1024;
+constexpr Threshold taps_at_once{1024, 3};
 // Larger exponents take a double out of its range.
 constexpr std::uint64_t unscaled_p_max = 6;
 
@@ -64,7 +65,7 @@ class LpPooling {
         column_steps_(
             direct_ ? 1 : 1 + page_steps * std::min(width_.input_stride * size_, page) / page),
         rows_(kernel) {
-    const std::uint64_t taps = std::min(width_.window, taps_at_once);
+    const std::uint64_t taps = std::min<std::uint64_t>(width_.window, taps_at_once);
     const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
     const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
     // Whole blocks are read of each tap, and of sums.
@@ -386,8 +387,8 @@ class LpPooling {
     const PoolingAxis& height = kernel_.axes[1];
     const Int begin = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
     const auto first = static_cast<std::uint64_t>(std::max<Int>(begin, 0));
-    const std::uint64_t columns =
-        std::min((count - 1) * width_.window_stride + width_.window, columns_at_once);
+    const std::uint64_t columns = std::min((count - 1) * width_.window_stride + width_.window,
+                                           std::uint64_t{columns_at_once});
     next_bytes_ = columns * size_;
     const std::uint64_t fresh =
         std::min<std::uint64_t>({rows_.size(), height.window_stride, rows_at_once});

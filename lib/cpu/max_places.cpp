@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reached_rows.hpp"
@@ -12,7 +13,7 @@
 namespace dmlop::cpu {
 namespace {
 
-constexpr std::uint64_t outputs_at_once = 1024;
+constexpr Threshold outputs_at_once{1024, 5};
 
 template <typename Element>
 class MaxPlaces {
@@ -34,7 +35,7 @@ class MaxPlaces {
     while (begin < end) {
       const std::uint64_t o = begin % width_.output_extent;
       const std::uint64_t count =
-          std::min({width_.output_extent - o, end - begin, outputs_at_once});
+          std::min({width_.output_extent - o, end - begin, std::uint64_t{outputs_at_once}});
       rows_.set(begin / width_.output_extent);
       find(o, count);
       for (const Found& found : found_) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/walk.hpp"
@@ -44,7 +45,7 @@ class Nonzero {
     const std::uint64_t end = first + std::min(elements_ - first, kernel_.block);
     std::uint64_t sum = 0;
     for (std::uint64_t begin = first; begin < end;) {
-      const std::uint64_t piece = begin + std::min(end - begin, counted_at_once);
+      const std::uint64_t piece = begin + std::min<std::uint64_t>(end - begin, counted_at_once);
       walk_.run(begin, piece, [&](const Walk<1>::Offsets& from, std::uint64_t length) {
         add_steps(length);
         sum += count(input_ + from[0] * sizeof(T), length);
@@ -59,7 +60,7 @@ class Nonzero {
   template <typename Action>
   void for_each(std::uint64_t block, std::uint64_t skipped, Action&& action) {
     for (std::uint64_t begin = block * kernel_.block; begin < elements_;) {
-      const std::uint64_t end = begin + std::min(elements_ - begin, at_once);
+      const std::uint64_t end = begin + std::min<std::uint64_t>(elements_ - begin, at_once);
       bool goes_on = true;
       std::uint64_t index = begin;
       walk_.run(begin, end, [&](const Walk<1>::Offsets& from, std::uint64_t length) {
@@ -82,8 +83,8 @@ class Nonzero {
   }
 
  private:
-  static constexpr std::uint64_t at_once = 4096;
-  static constexpr std::uint64_t counted_at_once = std::uint64_t{1} << 18;
+  static constexpr Threshold at_once{4096, 5};
+  static constexpr Threshold counted_at_once{std::uint64_t{1} << 18, 7};
 
   std::uint64_t count(const std::byte* at, std::uint64_t length) const {
     std::uint64_t sum = 0;

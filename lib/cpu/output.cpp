@@ -43,7 +43,7 @@ void OutputBytes::finish() {
 }
 
 void Output::look_up() {
-  constexpr std::uint64_t most = 32 * steps_at_once;
+  const std::uint64_t most = 32 * steps_at_once;
   constexpr auto little = std::chrono::microseconds(200);
   check_for_stop();
   const Clock::time_point now = Clock::now();

@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/threshold.hpp"
+
 namespace dmlop::cpu {
 
 /// Elements of a sum that are added in T.
-inline constexpr std::size_t sum_block = 256;
+inline constexpr Threshold sum_block{256, 7};
 /// Rows of the left matrix in a panel.
 inline constexpr std::size_t panel_rows = 6;
 /// The most rows whose products read columns where they are. There are at most streamed_columns.

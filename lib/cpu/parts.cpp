@@ -5,6 +5,7 @@
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/transpose.hpp"
 
@@ -13,9 +14,9 @@ namespace {
 
 // A block of sequences stays in the second cache. Where ranges of this many bytes do not fit a
 // larger cache either, parts are stretches.
-constexpr std::uint64_t block_bytes = std::uint64_t{256} << 10;
-constexpr std::uint64_t range_bytes_min = 512;
-constexpr std::uint64_t block_bytes_max = std::uint64_t{2} << 20;
+constexpr Threshold block_bytes{std::uint64_t{256} << 10, 40};
+constexpr Threshold range_bytes_min{512, 8};
+constexpr Threshold block_bytes_max{std::uint64_t{2} << 20, 400};
 
 /// Whether sequences side by side, along axes inside of the reversed one, have their own lengths.
 bool has_own_lengths(const IndexMapKernel& map) {
@@ -29,7 +30,8 @@ bool has_own_lengths(const IndexMapKernel& map) {
 // SPACE_TO_DEPTH do, and the lines do not stay in the nearest caches from one index to the next, a
 // part has all of these indices.
 PartShape interleaved_shape(const IndexMapKernel& map, std::uint64_t bytes) {
-  constexpr std::uint64_t line = 64, kept_bytes = std::uint64_t{32} << 10;
+  constexpr std::uint64_t line = 64;
+  constexpr Threshold kept_bytes{std::uint64_t{32} << 10, 8};
   const auto step_of = [&](const IndexMapAxis& axis) {
     return static_cast<std::uint64_t>(std::abs(axis.stride)) * map.element_size;
   };
@@ -83,8 +85,10 @@ PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64
 }
 
 std::uint64_t bytes_of_part(std::uint64_t most, std::uint64_t total) {
-  constexpr std::uint64_t least = std::uint64_t{128} << 10, parts_of_core = 4;
-  return std::min(most, std::max(least, total / (parts_of_core * hardware_threads())));
+  constexpr Threshold least{std::uint64_t{128} << 10, 24};
+  constexpr std::uint64_t parts_of_core = 4;
+  return std::min(most,
+                  std::max<std::uint64_t>(least, total / (parts_of_core * hardware_threads())));
 }
 
 namespace {

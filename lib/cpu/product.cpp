@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/threshold.hpp"
 #include "cpu/block_product.hpp"
 #include "cpu/byte_product.hpp"
 #include "cpu/direct_columns.hpp"
@@ -103,7 +104,7 @@ class Product {
       if (sums_windows_) return sum_windows(whole);
     }
     const std::uint64_t at_once =
-        direct_columns_ ? direct_columns_at_once(kernel_) : columns_at_once;
+        direct_columns_ ? direct_columns_at_once(kernel_) : std::uint64_t{columns_at_once};
     for (std::uint64_t column = 0; column < whole.columns; column += at_once) {
       const std::uint64_t columns = std::min(whole.columns - column, at_once);
       const std::uint64_t most = most_rows(columns);
@@ -457,14 +458,15 @@ bool fits_float(DataType type) {
 // Small matrices together; of others the blocks that are packed at once, smaller ones where there
 // would be too few for all threads.
 PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
-  constexpr std::uint64_t small = std::uint64_t{1} << 20, worthwhile = std::uint64_t{1} << 22;
+  constexpr Threshold small{std::uint64_t{1} << 20, 8};
+  constexpr Threshold worthwhile{std::uint64_t{1} << 22, 8};
   constexpr std::uint64_t column_unit = 32;
   const std::uint64_t enough_parts = hardware_threads();
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
   if (matrix <= small / sum) return {.granule = matrix};
   if (sums_windows(kernel)) {
-    constexpr std::uint64_t sums_at_once = std::uint64_t{1} << 15;
+    constexpr Threshold sums_at_once{std::uint64_t{1} << 15, 9};
     const std::uint64_t width = kernel.windows.back().output_extent;
     const std::uint64_t most = std::max(width, sums_at_once / width * width);
     return {.blocks = Blocks{.ranges = kernel.rows,
@@ -474,8 +476,8 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   }
   const bool is_direct = reads_columns_directly(kernel);
   const std::uint64_t unit = is_direct ? kernel.windows.back().output_extent : column_unit;
-  std::uint64_t length =
-      even_block(columns, is_direct ? direct_columns_at_once(kernel) : columns_at_once, unit);
+  std::uint64_t length = even_block(
+      columns, is_direct ? direct_columns_at_once(kernel) : std::uint64_t{columns_at_once}, unit);
   std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows);
   const std::uint64_t batches = kernel.output_elements() / matrix;
   const auto parts = [&] {

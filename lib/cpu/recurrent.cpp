@@ -11,6 +11,7 @@
 #include "base/buffer.hpp"
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_wise.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
@@ -394,7 +395,7 @@ std::uint64_t states_of(const RecurrentKernel& kernel) {
 
 /// Sequences that are computed together: so many of a batch that their sums stay in a cache.
 std::uint64_t batch_of_part(const RecurrentKernel& kernel) {
-  constexpr std::uint64_t sums_at_once = std::uint64_t{1} << 18;
+  constexpr Threshold sums_at_once{std::uint64_t{1} << 18, 40};
   const std::uint64_t batch = std::clamp<std::uint64_t>(
       sums_at_once / (kernel.gates() * kernel.hidden), panel_rows, kernel.batch + panel_rows);
   return std::min(batch, kernel.batch);
@@ -431,7 +432,7 @@ PartShape part_shape(const RecurrentKernel& kernel, std::uint64_t) {
 // Slices of panels, where parts are too few for all threads and a step is worth the waiting.
 std::unique_ptr<const Preparation> prepare(const RecurrentKernel& kernel, Inputs inputs,
                                            unsigned threads) {
-  constexpr std::uint64_t worthwhile = std::uint64_t{1} << 18;
+  constexpr Threshold worthwhile{std::uint64_t{1} << 18, 8};
   const std::uint64_t together = batch_of_part(kernel);
   const std::uint64_t parts = kernel.directions.size() * divided_up(kernel.batch, together);
   const std::uint64_t products = kernel.gates() * kernel.hidden * kernel.hidden * together;

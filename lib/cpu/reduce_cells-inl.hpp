@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/threshold.hpp"
 #include "cpu/elementary-inl.hpp"
 #include "cpu/operands-inl.hpp"
 #include "cpu/reduce_shape.hpp"
@@ -224,7 +225,7 @@ class FoldCells : public Cells<typename Fold::Value> {
     std::copy_n(cells, lanes, to);
   }
 
-  alignas(64) Cell cells_[columns_max];
+  alignas(64) Cell cells_[columns_max.most()];
 };
 
 /// Of sums of exponentials.
@@ -336,8 +337,8 @@ class IndexCells final : public Cells<Value> {
     return begin;
   }
 
-  alignas(64) Value values_[columns_max];
-  alignas(64) std::uint64_t positions_[columns_max];
+  alignas(64) Value values_[columns_max.most()];
+  alignas(64) std::uint64_t positions_[columns_max.most()];
 };
 
 }  // namespace dmlop::cpu::HWY_NAMESPACE

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/divide.hpp"
+#include "base/threshold.hpp"
 #include "cpu/preparation.hpp"
 #include "ops/kernels/reduce.hpp"
 
@@ -14,7 +15,7 @@ namespace dmlop::cpu {
 
 /// Rows that are read together at most: enough that memory is read a page at a time, few enough
 /// that what is gathered of them stays in the nearest cache.
-constexpr std::uint64_t columns_max = 2048;
+constexpr Threshold columns_max{2048, 5};
 
 /// How the rows of a kernel are read.
 struct ReduceShape {
@@ -33,7 +34,7 @@ inline ReduceShape shape_of(const ReduceKernel& kernel) {
   const bool are_beside = strides[kernel.kept - 1] < strides.back();
   shape.is_columns = beside >= columns_min && (are_beside || shape.length < long_row);
   if (shape.is_columns)
-    shape.width = std::min(beside, columns_max);
+    shape.width = std::min<std::uint64_t>(beside, columns_max);
   else if (are_beside)
     shape.width = std::min(beside, columns_min);
   return shape;
@@ -80,10 +81,11 @@ inline ReduceBlocks blocks_of(const ReduceKernel& kernel, const ReduceShape& sha
   blocks.groups = divided_up(total, blocks.rows);
   // What is gathered of columns is much, so that their blocks are larger.
   const std::uint64_t elements = block_elements() * (shape.is_columns ? 4 : 1);
-  constexpr std::uint64_t blocks_most = 1024;  // of all rows: what is saved of them is little
+  constexpr Threshold blocks_most{1024, 3};  // of all rows: what is saved of them is little
   const std::uint64_t length =
       std::max({std::uint64_t{1}, elements / blocks.rows,
-                divided_up(shape.length, blocks_most / std::min(blocks.groups, blocks_most))});
+                divided_up(shape.length,
+                           blocks_most / std::min<std::uint64_t>(blocks.groups, blocks_most))});
   if (blocks.groups >= enough_rows() || shape.length / 2 < length) return blocks;
   blocks.length = length;
   blocks.count = divided_up(shape.length, length);

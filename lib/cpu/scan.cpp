@@ -17,6 +17,7 @@
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/scan_blocks.hpp"
@@ -148,7 +149,7 @@ class Scan {
   static constexpr std::size_t together = scans_together;
   static constexpr std::size_t chunk = 256;
   // Sequences beside each other that are computed together.
-  static constexpr std::uint64_t beside = 1024;
+  static constexpr Threshold beside{1024, 5};
   // Rows that are asked for before they are computed.
   static constexpr std::uint64_t rows_ahead = 4;
   static constexpr std::uint64_t fetched_max = 4096;  // bytes
@@ -219,7 +220,7 @@ class Scan {
     const std::uint64_t first = block * blocks.length;
     const std::uint64_t last = std::min(along_.extent, first + blocks.length);
     for (; begin < end; begin += beside, to.to += beside * size_) {
-      const std::uint64_t count = std::min(end - begin, beside);
+      const std::uint64_t count = std::min<std::uint64_t>(end - begin, beside);
       totals_.resize(count);
       powers_.resize(count);
       for (std::uint64_t k = 0; k < count; ++k, ++starts) {
@@ -249,7 +250,7 @@ class Scan {
   /// Sequences [begin, end) of an outer index.
   void run(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, Destination to) {
     for (std::uint64_t first = begin; first < end; first += beside) {
-      run_beside(outer, first, std::min(end, first + beside), to);
+      run_beside(outer, first, std::min<std::uint64_t>(end, first + beside), to);
       to.to += beside * size_;
     }
   }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/divide.hpp"
+#include "base/threshold.hpp"
 #include "cpu/preparation.hpp"
 #include "ops/kernels/scan.hpp"
 
@@ -30,14 +31,14 @@ inline constexpr std::size_t scans_together = 8;
 
 /// None where sequences stay whole: they are enough, or short.
 inline std::optional<ScanBlocks> blocks_of(const ScanKernel& scan) {
-  constexpr std::uint64_t columns_most = 128;
+  constexpr Threshold columns_most{128, 5};
   ScanBlocks blocks{.inner = 1, .outer = 1, .length = 1, .count = 1, .together = 1, .columns = 1};
   for (std::size_t i = 0; i < scan.axes.size(); ++i) {
     if (i < scan.axis) blocks.outer *= scan.axes[i].extent;
     if (i > scan.axis) blocks.inner *= scan.axes[i].extent;
   }
   const std::uint64_t extent = scan.axes[scan.axis].extent;
-  blocks.columns = std::min(blocks.inner, columns_most);
+  blocks.columns = std::min<std::uint64_t>(blocks.inner, columns_most);
   if (blocks.inner == 1) blocks.together = scans_together;
   blocks.length = std::max<std::uint64_t>(1, block_elements() / blocks.columns / blocks.together);
   blocks.count = divided_up(extent, blocks.length);

@@ -11,6 +11,7 @@
 #include "base/buffer.hpp"
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/key_bounds.hpp"
 #include "cpu/kinds.hpp"
@@ -70,9 +71,9 @@ class Selector {
  private:
   static constexpr std::uint64_t keys_at_once = KeyReader<Bits>::keys_at_once;
   // So few are kept in order while the others go by.
-  static constexpr std::uint64_t few = 32;
+  static constexpr Threshold few{32, 3};
   // More would take long without a look for a stop.
-  static constexpr std::uint64_t sorted_at_once = std::uint64_t{1} << 18;
+  static constexpr Threshold sorted_at_once{std::uint64_t{1} << 18, 9};
   // The keys of such sequences stay in the nearest cache.
   static constexpr std::uint64_t bound_bytes = std::uint64_t{16} << 10;
 
@@ -135,7 +136,7 @@ class Selector {
 
   const KeyReader<Bits>& reader_;
   std::uint64_t count_, k_, steps_each_;
-  std::array<Entry<Bits>, few> few_{};
+  std::array<Entry<Bits>, few.most()> few_{};
   std::uint64_t added_ = 0;
   std::vector<Bits> keys_;
   std::vector<std::uint32_t> places_;
@@ -260,7 +261,7 @@ void with_bits(DataType type, Action&& action) {
 
 // Ranks of few long sequences, or whole sequences. A part is of about so many bytes of the input.
 PartShape part_shape(const TopKKernel& top, std::uint64_t bytes) {
-  constexpr std::uint64_t ranks_of_part = std::uint64_t{1} << 16;
+  constexpr Threshold ranks_of_part{std::uint64_t{1} << 16, 3};
   const std::uint64_t inner = inner_of(top), extent = top.axes[top.axis].extent;
   if (is_cut(top))
     return {.blocks = Blocks{.ranges = std::clamp<std::uint64_t>(ranks_of_part / inner, 1, top.k),

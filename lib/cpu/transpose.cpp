@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/rows.hpp"
 #include "cpu/scratch.hpp"
@@ -14,9 +15,9 @@ namespace {
 
 // The sides of a block in bytes: of what is read of each column, and written of each row, in one
 // piece. Less costs more pages, and a larger block does not fit the second cache.
-constexpr std::uint64_t read_bytes = 512, written_bytes = 512;
+constexpr Threshold read_bytes{512, 24}, written_bytes{512, 40};
 // Fewer bytes of a column are better moved otherwise.
-constexpr std::uint64_t read_bytes_min = 64;
+constexpr Threshold read_bytes_min{64, 2};
 
 /// The axis along which elements stand side by side in the source, if it is not the last one.
 std::optional<std::size_t> turned_axis(const IndexMapKernel& kernel) {
@@ -129,9 +130,9 @@ std::optional<PartShape> transposed_shape(const IndexMapKernel& kernel, std::uin
   // Of small blocks a part has many.
   const std::uint64_t whole = kernel.axes[*axis].extent * inner;
   if (whole <= bytes / size / 4) return PartShape{.granule = whole};
-  const std::uint64_t rows =
-      std::min(kernel.axes[*axis].extent, std::max(read_bytes, bytes / inner) / size);
-  const std::uint64_t length = std::max(written_bytes, bytes / rows) / size;
+  const std::uint64_t rows = std::min(kernel.axes[*axis].extent,
+                                      std::max<std::uint64_t>(read_bytes, bytes / inner) / size);
+  const std::uint64_t length = std::max<std::uint64_t>(written_bytes, bytes / rows) / size;
   return PartShape{.blocks =
                        Blocks{rows, inner, std::min(inner, length), kernel.axes[*axis].extent}};
 }

@@ -10,6 +10,7 @@
 #include "base/buffer.hpp"
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/preparation.hpp"
@@ -85,7 +86,7 @@ struct UnpoolCut {
 };
 
 std::optional<UnpoolCut> cut_of(const UnpoolKernel& kernel) {
-  constexpr std::uint64_t most = 1024;
+  constexpr Threshold most{1024, 3};
   std::uint64_t elements = 1;
   for (const StridedAxis& axis : kernel.values) elements *= axis.extent;
   elements /= kernel.images;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/halves.hpp"
@@ -25,7 +26,7 @@ constexpr std::uint64_t output_steps = 16;
 constexpr std::uint64_t far_bytes = 4096;
 constexpr std::uint64_t element_far_steps = far_steps / 32;
 // A part has no more rows than these, unless they are short.
-constexpr std::uint64_t rows_of_part_max = 512;
+constexpr Threshold rows_of_part_max{512, 3};
 // Rows that are reduced together.
 constexpr std::size_t rows_at_once = 16;
 
@@ -69,7 +70,7 @@ class WindowReducer {
         blocks_(width_, outputs_at_once),
         type_(kernel.data_type),
         next_row_(next_row(kernel)),
-        columns_(columns_at_once + window_slack) {}
+        columns_(columns_at_once.most() + window_slack) {}
 
   ReachedRows& rows() { return rows_; }
   const Taps& taps() const { return blocks_.taps(); }
@@ -117,7 +118,7 @@ class WindowReducer {
     const TapRun& run = block.runs[0];
     const bool is_uniform = taps().are_uniform();
     for (std::uint64_t k = 0; k < run.count; k += columns_at_once) {
-      const std::uint64_t count = std::min(columns_at_once, run.count - k);
+      const std::uint64_t count = std::min<std::uint64_t>(columns_at_once, run.count - k);
       reduce_rows(run.first + k * run.step, run.step, count);
       for (std::uint64_t c = 0; c < count; ++c) {
         if (is_uniform) {
@@ -318,7 +319,7 @@ void for_each_mean(std::span<const double> sums, const OutputBlock& block, doubl
 template <typename Element, typename Number>
 void put_numbers(std::span<const Number> numbers, std::byte* to) {
   if constexpr (std::is_same_v<Element, Half>) {
-    std::array<double, columns_at_once> doubles;
+    std::array<double, columns_at_once.most()> doubles;
     std::copy(numbers.begin(), numbers.end(), doubles.begin());
     halves_of_doubles(std::span(doubles).first(numbers.size()), to);
   } else if constexpr (std::is_same_v<Element, Number>) {
@@ -333,7 +334,7 @@ template <typename Element>
 void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
          Output& output) {
   WindowReducer<Sum<Element>> reducer(kernel, inputs[0], output.room(output_steps));
-  std::vector<double> means(columns_at_once);
+  std::vector<double> means(columns_at_once.most());
   const auto put = [&](std::span<const double> sums, const OutputBlock& block, std::byte* to) {
     const double divisor = reducer.rows().divisor();
     if (sizeof(Element) > 1 && block.divisors.empty())

@@ -8,13 +8,14 @@
 #include <map>
 #include <vector>
 
+#include "base/threshold.hpp"
 #include "cpu/window_vectors.hpp"
 #include "ops/taps.hpp"
 
 namespace dmlop::cpu {
 
 // Columns that are reduced together: what is worked on stays in the nearest cache.
-inline constexpr std::uint64_t columns_at_once = 2048;
+inline constexpr Threshold columns_at_once{2048, 19};
 // Outputs whose columns lie this much farther apart than what they reach are not computed together.
 inline constexpr std::uint64_t waste_max = 4;
 
@@ -54,7 +55,7 @@ struct OutputBlock {
 class OutputBlocks {
  public:
   OutputBlocks(const WindowAxis& axis, std::uint64_t outputs_at_once)
-      : taps_(axis), outputs_at_once_(std::min(outputs_at_once, columns_at_once)) {}
+      : taps_(axis), outputs_at_once_(std::min<std::uint64_t>(outputs_at_once, columns_at_once)) {}
 
   /// The block of outputs from `begin` on, behind `end` at most.
   const OutputBlock& at(std::uint64_t begin, std::uint64_t end) {
@@ -72,7 +73,7 @@ class OutputBlocks {
   const Taps& taps() const { return taps_; }
 
  private:
-  static constexpr std::uint64_t kept_numbers_max = std::uint64_t{1} << 18;
+  static constexpr Threshold kept_numbers_max{std::uint64_t{1} << 18, 9};
 
   OutputBlock make(std::uint64_t begin, std::uint64_t end) const {
     OutputBlock block;
@@ -89,7 +90,8 @@ class OutputBlocks {
       }
       reached += run.count;
       block.has_empty = block.has_empty || run.count == 0;
-      const bool fits = high - low <= std::min(columns_at_once, waste_max * (reached + 16));
+      const bool fits =
+          high - low <= std::min<std::uint64_t>(columns_at_once, waste_max * (reached + 16));
       if (!fits && block.end > begin) break;
       block.low = low;
       block.high = high;

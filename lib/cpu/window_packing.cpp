@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/divide.hpp"
+#include "base/threshold.hpp"
 #include "cpu/panels.hpp"
 
 namespace dmlop::cpu {
@@ -26,7 +27,7 @@ std::optional<std::uint64_t> source_index(const ProductWindow& axis, std::uint64
 }
 
 // Taps along the innermost axis of which something is noted.
-constexpr std::uint64_t most_reaches = 64;
+constexpr Threshold most_reaches{64, 3};
 
 }  // namespace
 
@@ -35,7 +36,7 @@ WindowPacking<T>::WindowPacking(const ProductKernel& kernel)
     : kernel_(kernel), size_(size_of(kernel.right.data_type)) {
   std::copy(kernel.windows.begin(), kernel.windows.end(), axes_.end() - kernel.windows.size());
   line_.resize(1);
-  for (std::uint64_t tap = 0; tap < std::min(axes_[2].taps, most_reaches); ++tap)
+  for (std::uint64_t tap = 0; tap < std::min<std::uint64_t>(axes_[2].taps, most_reaches); ++tap)
     reaches_.push_back(reach_of(tap));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/threshold.hpp"
 #include "cpu/panels.hpp"
 
 namespace dmlop::cpu {
@@ -10,17 +11,17 @@ namespace {
 // More rows of weights are worth packing.
 constexpr std::uint64_t most_rows_of_weights = 2;
 // What is copied for a tile: more would not stay in the nearest caches.
-constexpr std::uint64_t most_columns = 2048, most_copied = std::uint64_t{1} << 14;
+constexpr Threshold most_columns{2048, 7}, most_copied{std::uint64_t{1} << 14, 9};
 // Windows that reach further have mostly gaps between their taps.
-constexpr std::uint64_t most_reach = 64;
+constexpr Threshold most_reach{64, 2};
 
 }  // namespace
 
 bool sums_windows(const ProductKernel& kernel) {
   const auto fits = [](const ProductWindow& axis) {
     return axis.divisor == 1 && axis.computed == axis.output_extent &&
-           axis.step <= static_cast<std::int64_t>(most_reach) && axis.taps <= most_reach &&
-           reach_of(axis) <= most_reach;
+           axis.step <= static_cast<std::int64_t>(std::uint64_t{most_reach}) &&
+           axis.taps <= most_reach && reach_of(axis) <= most_reach;
   };
   return !kernel.windows.empty() && kernel.rows <= most_rows_of_weights &&
          kernel.sum_length() <= sum_block && reads_as_float(kernel.left.data_type) &&
@@ -38,7 +39,7 @@ void WindowSums::run(const std::byte* input, const std::vector<float>& weights, 
                      std::uint64_t count, const std::function<void(const Run&)>& take) {
   const std::uint64_t width = axes_[2].output_extent, height = axes_[1].output_extent;
   const std::uint64_t planes = kernel_.depth * axes_[0].taps;
-  const std::uint64_t columns = std::min(width, most_columns);
+  const std::uint64_t columns = std::min<std::uint64_t>(width, most_columns);
   const std::uint64_t copied =
       (columns + reach_of(axes_[2])) * static_cast<std::uint64_t>(axes_[2].step) * planes;
   const std::uint64_t rows = std::max<std::uint64_t>(1, most_copied / copied);

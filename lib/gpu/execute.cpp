@@ -8,6 +8,7 @@
 
 #include "base/divide.hpp"
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/execute.hpp"
 #include "gpu/dispatch.hpp"
 #include "ops/tiling.hpp"
@@ -20,10 +21,10 @@ constexpr std::size_t stream_count = 3;
 
 // A tile's buffer by default: large enough for transfers to run at full rate, small enough to
 // overlap.
-constexpr std::uint64_t tile_bytes = std::uint64_t{64} << 20;
+constexpr Threshold tile_bytes{std::uint64_t{64} << 20, 140'016};
 
 // The host copies in parts of this many bytes.
-constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+constexpr Threshold part_bytes{std::uint64_t{1} << 20, 40};
 
 // What a tile's set holds on the device beside its tensors: slack and roundings of all buffers, and
 // parameters.
@@ -57,7 +58,7 @@ Tiles tiles_within(const Kernel& kernel, std::uint64_t buffer_bytes) {
 
 // Tiles so small that all sets together fit.
 Tiles tiles_of(const Kernel& kernel, const Device& device, const ExecuteOptions& options) {
-  const std::uint64_t most = std::min(device.buffer_bytes_limit(), tile_bytes);
+  const std::uint64_t most = std::min<std::uint64_t>(device.buffer_bytes_limit(), tile_bytes);
   Tiles tiles = tiles_within(kernel, most);
   if (!tiles.grid || options.device_memory_bytes == 0) return tiles;
   const std::uint64_t share = options.device_memory_bytes / stream_count;
@@ -186,7 +187,8 @@ class Executor::TileRunner {
     grid_.for_each_run(tile, [&](std::uint64_t begin, std::uint64_t from, std::uint64_t count) {
       for (std::uint64_t at = 0; at < count * size; at += part_bytes) {
         parts.push_back({begin * size + at,
-                         bytes.subspan(from * size + at, std::min(part_bytes, count * size - at))});
+                         bytes.subspan(from * size + at,
+                                       std::min<std::uint64_t>(part_bytes, count * size - at))});
       }
     });
     parallel_for(threads_, parts.size(),

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/threshold.hpp"
 #include "gpu/device.hpp"
 
 namespace dmlop::gpu {
@@ -21,7 +22,7 @@ struct Launch {
 
 /// A launch takes some microseconds, however little its threads do. So a device is given about this
 /// many together at most.
-inline constexpr std::size_t launches_together = 256;
+inline constexpr Threshold launches_together{256, 3};
 
 /// Launches that a device is given together.
 struct Submission {

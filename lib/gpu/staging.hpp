@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/threshold.hpp"
 #include "gpu/device.hpp"
 
 namespace dmlop::gpu {
@@ -19,13 +20,13 @@ constexpr std::uint64_t rounded_up(std::uint64_t bytes) {
 }
 
 /// The most bytes at a time between the host and resident buffers.
-inline constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20;
+inline constexpr Threshold staging_bytes{std::uint64_t{64} << 20, 272};
 
 /// Calls action(offset, count) for the parts of `bytes` bytes that staging holds.
 template <typename Action>
 void in_staging_steps(std::uint64_t bytes, Action&& action) {
   for (std::uint64_t at = 0; at < bytes; at += staging_bytes)
-    action(at, std::min(staging_bytes, bytes - at));
+    action(at, std::min<std::uint64_t>(staging_bytes, bytes - at));
 }
 
 }  // namespace dmlop::gpu

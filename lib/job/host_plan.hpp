@@ -2,13 +2,14 @@
 // come.
 #pragma once
 
+#include "base/threshold.hpp"
 #include "job/backend.hpp"
 
 namespace dmlop {
 
 /// A thread computes so much of an output at a time: large enough for system calls not to matter,
 /// small enough to still be in the cache when it is written.
-inline constexpr std::uint64_t host_part_bytes = std::uint64_t{1} << 20;
+inline constexpr Threshold host_part_bytes{std::uint64_t{1} << 20, 40};
 
 /// `inputs` has the bytes of each input slot. A temporary lives from the pass that writes it to the
 /// last that reads it. Errors: run_failed without memory, interrupted, and what the sink throws.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/threshold.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -55,10 +56,10 @@ Statistics statistics_of(const Elements& elements) {
     if (!highest || value > high || (value == high && is_less(type, *highest, element)))
       high = value, highest = element;
   };
-  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  constexpr Threshold piece{std::uint64_t{1} << 16, 7};
   std::vector<std::byte> scratch;
   for (std::uint64_t first = 0; first < elements.count(); first += piece) {
-    const std::uint64_t count = std::min(piece, elements.count() - first);
+    const std::uint64_t count = std::min<std::uint64_t>(piece, elements.count() - first);
     const auto bytes = elements.read(first, count, scratch);
     for (std::uint64_t i = 0; i < count; ++i) add(&bytes[i * size]);
   }

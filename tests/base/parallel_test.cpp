@@ -357,9 +357,9 @@ TEST_CASE("Deadline: a helper of a loop finds the end by itself") {
 TEST_CASE("in_pieces: all of a loop in order, in pieces of a bounded number of steps") {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t each : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000},
-                                   steps_at_once, steps_at_once + 1, most}) {
+                                   std::uint64_t{steps_at_once}, steps_at_once + 1, most}) {
     for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1048},
-                                      std::uint64_t{1049}, steps_at_once}) {
+                                      std::uint64_t{1049}, std::uint64_t{steps_at_once}}) {
       if (count > 5000 && each > 1) continue;
       CAPTURE(each);
       CAPTURE(count);
@@ -387,7 +387,7 @@ TEST_CASE("in_pieces and Steps: stop when the time is over") {
   };
   CHECK_THROWS_WITH_AS(in_pieces(1000, steps_at_once, wait), "stopped after 0.02 s", Error);
   CHECK(pieces == 1);
-  for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1000}, steps_at_once}) {
+  for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{steps_at_once}}) {
     Steps steps;
     std::uint64_t done = 0;
     const auto work = [&] {

@@ -1,9 +1,14 @@
 // The test program. Unlike doctest's own main it fails when its filters match no test case, so that
-// a misspelt filter cannot pass.
+// a misspelt filter cannot pass. With DMLOP_TEST_THRESHOLDS=small all thresholds are small
+// (base/threshold.hpp).
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/threshold.hpp"
 
 namespace {
 
@@ -33,6 +38,12 @@ DOCTEST_REGISTER_LISTENER("case_counter", 1, CaseCounter);
 
 int main(int argument_count, char** arguments) {
   doctest::Context context(argument_count, arguments);
+  const char* thresholds = std::getenv("DMLOP_TEST_THRESHOLDS");
+  if (thresholds != nullptr && thresholds != std::string_view("small")) {
+    std::fprintf(stderr, "DMLOP_TEST_THRESHOLDS is \"small\" or not set, not \"%s\"\n", thresholds);
+    return 1;
+  }
+  if (thresholds != nullptr) dmlop::Threshold::make_small();
   const int status = context.run();
   if (context.shouldExit()) return status;  // a query such as --list-test-cases
   if (cases_run == 0) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/limits.hpp"
@@ -37,11 +38,11 @@ struct Slices {
 
 Slices slices_of(const AttentionKernel& kernel) {
   // So many scores stay in a device's cache from stage to stage.
-  constexpr std::uint64_t scratch_words = 1 << 22, keys_at_once = 1 << 14;
+  constexpr Threshold scratch_words{1 << 22, 200}, keys_at_once{1 << 14, 5};
   constexpr std::uint64_t whole_threads = 16;  // rows that fill threads, whatever their size
   Slices slices{};
   slices.all_rows = kernel.batch * kernel.queries * kernel.heads;
-  slices.part_keys = std::min(kernel.keys, keys_at_once);
+  slices.part_keys = std::min<std::uint64_t>(kernel.keys, keys_at_once);
   slices.parts = divided_up(kernel.keys, slices.part_keys);
   const std::uint64_t rows =
       scratch_words / slices.words_of_row(kernel) / whole_threads * whole_threads;
@@ -131,7 +132,8 @@ std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
 // Whether queries fill tiles, and a thread can go over all keys. Each tile of values needs the
 // scores again, so that long ones are better computed by rows.
 bool runs_in_tiles(const AttentionKernel& kernel) {
-  constexpr std::uint64_t least_queries = 8, most_values = 4 * columns_of_tile;
+  constexpr Threshold least_queries{8, 1};
+  constexpr std::uint64_t most_values = 4 * columns_of_tile;
   return kernel.queries >= least_queries && kernel.value_size <= most_values &&
          kernel.value_size * size_of(kernel.output_type) % bytes_per_thread == 0 &&
          work_of_tiles(kernel) <= thread_work_limit;

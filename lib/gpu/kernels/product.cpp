@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 
 namespace dmlop::gpu::kernels {
@@ -46,7 +47,8 @@ std::uint64_t work_of_slice(const ProductDivision& division) {
 
 // Parts that fill the device where there are few tiles, and no longer than one thread may take.
 void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
-  constexpr std::uint64_t shortest = 256, most_parts = 512, scratch_wanted = 1 << 24;
+  constexpr Threshold shortest{256, 8};
+  constexpr std::uint64_t most_parts = 512, scratch_wanted = 1 << 24;
   const std::uint64_t tiles_wanted = division.rows == 1 ? 1 << 16 : 256;
   const std::uint64_t length = kernel.sum_length();
   const std::uint64_t longest =
@@ -60,7 +62,8 @@ void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
 
 // Whether most of each tile would be empty.
 bool is_small(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_rows = 4, few_elements = 256;
+  constexpr std::uint64_t few_rows = 4;
+  constexpr Threshold few_elements{256, 8};
   const std::uint64_t matrix = kernel.rows * kernel.column_count();
   return matrix <= few_elements || (!kernel.windows.empty() && kernel.rows <= few_rows);
 }
@@ -116,7 +119,8 @@ ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
 // Large tiles, if there are enough to fill a device.
 ProductDivision division_of(const ProductKernel& kernel) {
   if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
-  constexpr std::uint64_t large_side = 128, small_side = 64, few_tiles = 96;
+  constexpr std::uint64_t large_side = 128, small_side = 64;
+  constexpr Threshold few_tiles{96, 1};
   const ProductDivision large = division_into(kernel, large_side, 8);
   const bool fills_them = kernel.rows > small_side && kernel.column_count() > small_side;
   return fills_them && large.tiles >= few_tiles ? large : division_into(kernel, small_side, 16);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/product.hpp"
 
 namespace dmlop::gpu::kernels {
@@ -64,7 +65,7 @@ bool has_neighbors_in_windows(const ProductKernel& kernel) {
 
 // Products of matrices so small that their tiles are mostly empty are left to other kernels.
 bool suits_matrices(const ProductKernel& kernel) {
-  constexpr std::uint64_t least = 32;
+  constexpr Threshold least{32, 9};
   const bool neighbors =
       kernel.windows.empty() ? has_neighbors(kernel) : has_neighbors_in_windows(kernel);
   return is_plain(kernel) && has_halves(kernel) && neighbors && kernel.rows >= least &&
@@ -123,7 +124,8 @@ constexpr std::uint64_t work_of_slice = 64;
 
 // Parts that fill a device where there are few tiles, and no longer than one thread may take.
 void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
-  constexpr std::uint64_t shortest = 256, tiles_wanted = 256, scratch_wanted = 1 << 24;
+  constexpr Threshold shortest{256, 8};
+  constexpr std::uint64_t tiles_wanted = 256, scratch_wanted = 1 << 24;
   const std::uint64_t longest = (thread_work_limit - 2000) / work_of_slice * division.depth;
   std::uint64_t parts = std::min({tiles_wanted / division.tiles, kernel.sum_length() / shortest,
                                   scratch_wanted / kernel.output_elements()});
@@ -147,7 +149,7 @@ bool has_whole_slices(const ProductKernel& kernel, const ProductDivision& divisi
 
 // The largest tile of which there are enough to fill a device.
 MatrixTile tile_of(const ProductKernel& kernel) {
-  constexpr std::uint64_t few_tiles = 96;
+  constexpr Threshold few_tiles{96, 1};
   const auto suits = [&](const MatrixTile& tile) {
     const bool fills_it =
         2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;

@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -37,13 +38,7 @@ uint number_of(Expression expression) {
 constexpr std::uint64_t units_of_group = UNITS, sequences_of_thread = 4 * FOURS;
 
 /// The stages of the kernel.
-enum Step : uint {
-  pack = PACK,
-  begin = BEGIN,
-  reset = RESET,
-  advance = ADVANCE,
-  finish = FINISH
-};
+enum Step : uint { pack = PACK, begin = BEGIN, reset = RESET, advance = ADVANCE, finish = FINISH };
 
 /// Where scratch holds what, in words: weights and states in fours that lie along a sum.
 struct Places {
@@ -62,7 +57,7 @@ bool resets_first(const RecurrentKernel& kernel) {
 }
 
 Places places_of(const RecurrentKernel& kernel) {
-  constexpr std::uint64_t few_steps = 2;  // for which packing weights is not worth it
+  constexpr Threshold few_steps{2, 0};  // for which packing weights is not worth it
   const std::uint64_t directions = kernel.directions.size();
   Places places{.fours = divided_up(kernel.hidden, 4)};
   places.states = directions * places.fours * kernel.batch * 4;

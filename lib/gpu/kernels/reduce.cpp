@@ -3,6 +3,7 @@
 #include <bit>
 #include <span>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -17,7 +18,8 @@ constexpr std::size_t axes_most = 8, operands_most = 3;
 constexpr std::uint64_t cell_bytes = 16;
 
 /// Enough threads for a large device to be busy, and elements that a thread takes at least.
-constexpr std::uint64_t busy_threads = std::uint64_t{1} << 18, least_elements = 16;
+constexpr std::uint64_t busy_threads = std::uint64_t{1} << 18;
+constexpr Threshold least_elements{16, 1};
 
 /// How rows are given to threads.
 struct Cut {
@@ -51,7 +53,7 @@ bool is_float(DataType type) {
 // Whether rows that stand beside each other are read together: neighboring threads then read
 // neighboring elements.
 bool is_columns(const ReduceKernel& kernel) {
-  constexpr std::uint64_t columns_least = 16;
+  constexpr Threshold columns_least{16, 2};
   const std::vector<std::uint64_t>& strides = kernel.operands.front().strides;
   return kernel.extents[kernel.kept - 1] >= columns_least &&
          strides[kernel.kept - 1] < strides.back();

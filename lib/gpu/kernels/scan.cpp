@@ -3,6 +3,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -67,7 +68,7 @@ bool is_packed(const ScanKernel& kernel) {
 }
 
 // So few tiles of a sequence that one group is quick.
-constexpr std::uint64_t few_tiles = 4;
+constexpr Threshold few_tiles{4, 1};
 
 /// How the lanes of a group scan sequences.
 struct Lanes {
@@ -90,7 +91,7 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
     row.lanes *= 2;
   row.vectors = std::min(vectors_most, std::bit_ceil(divided_up(vectors, row.lanes)));
   row.tiles = divided_up(vectors, row.lanes * row.vectors);
-  constexpr std::uint64_t many_rows = 256, most_tiles = 256;
+  constexpr Threshold many_rows{256, 1}, most_tiles{256, 2};
   const bool are_many = kernel.output_elements() / length >= many_rows;
   if (row.tiles > (are_many ? most_tiles : few_tiles)) return {};
   return row;
@@ -102,14 +103,15 @@ std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t in
   const std::uint64_t size = size_of(kernel.data_type), per = bytes_per_thread / size;
   const bool is_known = size >= 4 || kernel.data_type == DataType::Float16;
   if (!is_known || inner % per != 0 || !is_packed(kernel)) return {};
-  constexpr std::uint64_t rows = 8, lanes_most = 32, busy_threads = std::uint64_t{1} << 17;
+  constexpr std::uint64_t rows = 8, lanes_most = 32;
+  constexpr Threshold busy_threads{std::uint64_t{1} << 17, 64};
   const std::uint64_t columns = kernel.output_elements() / length / per;
   Lanes column{.vectors = rows};
   while (column.lanes < lanes_most && column.lanes * rows < length &&
          column.lanes * columns < busy_threads)
     column.lanes *= 2;
   column.tiles = divided_up(length, column.lanes * rows);
-  constexpr std::uint64_t many_threads = 8192, most_tiles = 128;
+  constexpr Threshold many_threads{8192, 1}, most_tiles{128, 2};
   const bool are_many = column.lanes * columns >= many_threads;
   if (column.tiles > (are_many ? most_tiles : few_tiles)) return {};
   return column;
@@ -117,7 +119,8 @@ std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t in
 
 // Whether there are so many columns that threads are busy that scan a vector of them alone.
 bool has_columns_for_all(const ScanKernel& kernel, std::uint64_t inner) {
-  constexpr std::uint64_t columns_of_thread = 4, busy_threads = 1 << 15, length_most = 4096;
+  constexpr std::uint64_t columns_of_thread = 4, length_most = 4096;
+  constexpr Threshold busy_threads{1 << 15, 1};
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   return kernel.data_type == DataType::Float32 && !kernel.is_product &&
          inner % columns_of_thread == 0 && is_packed(kernel) && length <= length_most &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/kernels/shared_taps.hpp"
 #include "gpu/kernels/window_walk.hpp"
@@ -26,8 +27,8 @@ constexpr std::size_t nested_axes = 3;  // the kernel's loops
 // Fewer threads than these leave a device idle, so that large windows are cut into parts...
 constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 16;
 // ... of no fewer elements than these.
-constexpr std::uint64_t part_elements_least = 128;
-constexpr std::uint64_t part_columns_most = 32768;
+constexpr Threshold part_elements_least{128, 5};
+constexpr Threshold part_columns_most{32768, 3};
 constexpr std::uint64_t part_work_most = 50'000;
 
 // Of windows that are found four at once: the widest, and the shortest rows.
@@ -200,7 +201,7 @@ Parts parts_of(const WindowSearch& search, const Axes& axes, const WindowSize& s
     parts.part_work = whole;
     return parts;
   }
-  parts.columns = std::min(size.columns, part_columns_most);
+  parts.columns = std::min<std::uint64_t>(size.columns, part_columns_most);
   parts.column_parts = divided_up(size.columns, parts.columns);
   // Parts are in the order of elements, so that the first of equal ones is found.
   const std::uint64_t rows_most =

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/divide.hpp"
+#include "base/threshold.hpp"
 #include "gpu/device.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -26,9 +27,9 @@ constexpr std::uint64_t narrow_most = 4;
 // Rows and columns of windows that leave registers for a row more.
 constexpr std::uint64_t small_most = 3;
 // Each shape of windows is a pipeline of its own, which takes longer to make than few outputs.
-constexpr std::uint64_t outputs_least = std::uint64_t{1} << 14;
+constexpr Threshold outputs_least{std::uint64_t{1} << 14, 1};
 // Fewer threads leave a device idle.
-constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 17;
+constexpr Threshold threads_wanted{std::uint64_t{1} << 17, 16};
 
 /// What a thread needs of a row and owns of it, in elements.
 class Walker {
