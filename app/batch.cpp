@@ -165,10 +165,10 @@ int run_jobs(BatchCommandOptions& options) {
   if (!options.against.empty()) other.emplace(other_device(options.against, backend));
   batch.against = other ? &*other : nullptr;
   batch.repeat_command = repeat_command(options, backend);
-  batch.reports = options.written_files();
+  batch.reports = options.written_paths();
+  batch.keep_pictures = options.shows_differences();
   batch.keep_records =
-      !options.results.empty() || !options.html.empty() || options.format == Format::json;
-  batch.keep_pictures = !options.html.empty();
+      batch.keep_pictures || !options.results.empty() || options.format == Format::json;
   BatchPresenter presenter(options, manifest->size());
   records.start(batch.version, batch.program);
   BatchSummary summary = run_batch(*manifest, backend, batch, [&](const BatchResult& result) {
@@ -207,9 +207,9 @@ Action add_batch(OptionList& command) {
   // Where the system tells none, the version is the next best.
   if (options->batch.program.empty()) options->batch.program = DMLOP_VERSION;
   options->add_to(command);
-  return [options] {
+  return [options, command] {
     return report_errors(options->format, [&] {
-      options->complete();
+      options->complete(command);
       if (!options->merge.empty()) return merge(*options);
       return options->list ? list_jobs(*options) : run_jobs(*options);
     });

@@ -8,7 +8,8 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
-#include "replace.hpp"
+#include "base/text.hpp"
+#include "text_file.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -45,12 +46,17 @@ void read_environment(BatchCommandOptions& options) {
     std::error_code ignored;
     SystemFile::open_to_append(status, ignored);
   }
-  if (options.junit.empty() && !options.list)
-    options.junit = environment_variable("XML_OUTPUT_FILE");
+  for (WrittenFile& file : options.written) {
+    if (file.format == nullptr || file.is_wanted() || options.list) continue;
+    if (const std::string variable = file.format->variable; !variable.empty())
+      file.path = environment_variable(variable);
+  }
 }
 
-void require_folder_of(const std::string& option, const std::string& path) {
-  if (path.empty() || path == "-") return;
+void require_folder_of(const WrittenFile& written) {
+  const std::string& option = written.option;
+  const std::string& path = written.path;
+  if (!written.is_wanted() || path == "-") return;
   std::error_code error;
   const fs::file_status status = fs::status(to_path(path), error);
   if (fs::is_directory(status))
@@ -73,46 +79,45 @@ void refuse_same_files(const BatchCommandOptions& options) {
   std::vector<Named> named;
   for (const std::string& path : options.jobs) named.push_back({"the JOBS", path});
   for (const std::string& path : options.merge) named.push_back({"--merge", path});
-  if (options.writes_data_to_output()) named.push_back({"standard output", standard_output});
-  for (const Named& written : {Named{"--results", options.results}, Named{"--junit", options.junit},
-                               Named{"--html", options.html}}) {
-    if (written.path.empty()) continue;
+  for (const WrittenFile& written : options.written) {
+    if (!written.is_wanted()) continue;
     for (const Named& other : named) {
       if (names_same_file(other.path, written.path))
         throw Error(ErrorKind::usage, written.option + " " + written.path + " would replace " +
                                           other.option + "; write to another file");
     }
-    named.push_back(written);
+    named.push_back({written.option, written.path});
   }
 }
 
-void check_merge(const BatchCommandOptions& options) {
-  const Selection& selection = options.batch.selection;
-  if (!options.shard.empty() || !selection.filters.empty() || !selection.excludes.empty() ||
-      !selection.tags.empty())
-    throw Error(ErrorKind::usage,
-                "--merge reports on all records; --shard, --filter, --exclude and --tag choose "
-                "jobs to run");
-  if (!options.update_golden.empty() || options.tolerance.given() || options.list ||
-      options.batch.checking.warnings_as_errors || !options.against.empty() ||
-      options.batch.ignores_xfail)
-    throw Error(ErrorKind::usage,
-                "--merge runs nothing; --update-golden, --against, --list, --warnings-as-errors, "
-                "--run-xfail and tolerances need JOBS");
+// Options that say nothing here are refused, not ignored.
+void refuse_options(const OptionList& command, const std::vector<std::string>& names,
+                    const std::string& why) {
+  std::vector<std::string> given;
+  for (const std::string& name : names) {
+    if (command.option(name).is_given()) given.push_back(name);
+  }
+  if (!given.empty()) throw Error(ErrorKind::usage, why + "; leave out " + join(given));
 }
 
-// Options that say nothing about a list are refused, not ignored.
-void check_list(const BatchCommandOptions& options) {
-  if (!options.results.empty() || !options.junit.empty() || !options.html.empty() ||
-      options.github || options.resume || !options.update_golden.empty() ||
-      !options.against.empty() || options.batch.ignores_xfail)
-    throw Error(ErrorKind::usage,
-                "--list runs nothing; --results, --junit, --html, --github, --resume, --against, "
-                "--update-golden and --run-xfail need a run");
+void check_merge(const OptionList& command, const BatchCommandOptions& options) {
+  refuse_options(command, {"--shard", "--filter", "--exclude", "--tag"},
+                 "--merge reports on all records");
+  std::vector<std::string> of_runs{"--list", "--update-golden", "--against", "--run-xfail",
+                                   "--warnings-as-errors"};
+  for (const std::string& name : options.tolerance.names()) of_runs.push_back(name);
+  refuse_options(command, of_runs, "--merge runs nothing");
+}
+
+void check_list(const OptionList& command, const BatchCommandOptions& options) {
+  std::vector<std::string> of_runs{"--github", "--resume", "--update-golden", "--against",
+                                   "--run-xfail"};
+  for (const WrittenFile& written : options.written) of_runs.push_back(written.option);
+  refuse_options(command, of_runs, "--list runs nothing");
 }
 
 // What would fail after all jobs were run is said before the first.
-void check_options(const BatchCommandOptions& options) {
+void check_options(const OptionList& command, const BatchCommandOptions& options) {
   if (options.jobs.empty() == options.merge.empty())
     throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
   if (!options.against.empty() && !options.update_golden.empty())
@@ -131,20 +136,21 @@ void check_options(const BatchCommandOptions& options) {
   if (options.jobs.size() > 1 &&
       std::find(options.jobs.begin(), options.jobs.end(), "-") != options.jobs.end())
     throw Error(ErrorKind::usage, "standard input (-) is a batch of its own; name no other JOBS");
-  if (!options.merge.empty()) check_merge(options);
-  if (options.list) check_list(options);
+  if (!options.merge.empty()) check_merge(command, options);
+  if (options.list) check_list(command, options);
   if (options.batch.ignores_xfail && !options.update_golden.empty())
     throw Error(ErrorKind::usage,
                 "--run-xfail only looks at jobs with xfail, whose golden files are right and are "
                 "not updated; leave out --update-golden, or remove xfail from the jobs");
-  if (options.writes_records_to_output() && options.format == Format::json)
-    throw Error(ErrorKind::usage, "--results - and --format json both need standard output");
-  require_folder_of("--junit", options.junit);
-  require_folder_of("--html", options.html);
-  require_folder_of("--results", options.results);
+  if (const auto data = options.data_on_output(); data.size() > 1)
+    throw Error(ErrorKind::usage,
+                join(data, " and ") + " write to standard output, which takes one of them");
+  for (const WrittenFile& written : options.written) require_folder_of(written);
   refuse_same_files(options);
-  refuse_other_file("--junit", options.junit, "<?xml");
-  refuse_other_file("--html", options.html, "<!DOCTYPE html>");
+  for (const WrittenFile& written : options.written) {
+    if (written.format != nullptr)
+      refuse_other_file(written.option, written.path, written.format->beginning);
+  }
   if (options.batch.output_folder.empty()) return;
   std::error_code error;
   fs::create_directories(to_path(options.batch.output_folder), error);
@@ -196,17 +202,21 @@ void add_stopping(OptionList& command, BatchCommandOptions& options) {
       .positive_number();
 }
 
+std::string description_of(const WrittenFile& written) {
+  return written.format != nullptr ? written.format->description
+                                   : "Write a line of JSON for each job as it ends";
+}
+
 void add_reports(OptionList& command, BatchCommandOptions& options) {
   command
       .add_option("--out", options.batch.output_folder,
                   "Write outputs to DIR/ID/TENSOR.npy instead of where the jobs say")
       .type_name("DIR");
-  command.add_option("--junit", options.junit, "Write JUnit XML").type_name("FILE");
-  command
-      .add_option("--results", options.results,
-                  "Write a line of JSON for each job as it ends; - is standard output")
-      .type_name("FILE");
-  command.add_option("--html", options.html, "Write an HTML report").type_name("FILE");
+  for (WrittenFile& written : options.written)
+    command
+        .add_option(written.option, written.path,
+                    description_of(written) + "; - is standard output")
+        .type_name("FILE");
   command.add_flag("--github", options.github,
                    "Print annotations for GitHub Actions and write its step summary");
   command
@@ -225,6 +235,12 @@ void add_reports(OptionList& command, BatchCommandOptions& options) {
 }
 
 }  // namespace
+
+std::vector<WrittenFile> files_to_write() {
+  std::vector<WrittenFile> files{{"--results", ""}};
+  for (const ReportFormat& format : report_formats) files.push_back({format.option, "", &format});
+  return files;
+}
 
 void BatchCommandOptions::add_to(OptionList& command) {
   command
@@ -267,7 +283,7 @@ void BatchCommandOptions::add_to(OptionList& command) {
   command.add_flag("-q,--quiet", quiet, "Print nothing but errors");
 }
 
-void BatchCommandOptions::complete() {
+void BatchCommandOptions::complete(const OptionList& command) {
   if (fail_fast) batch.max_failures = 1;
   if (!update_golden.empty())
     batch.update_golden = update_golden == "accept" ? UpdateGolden::accept : UpdateGolden::write;
@@ -278,16 +294,41 @@ void BatchCommandOptions::complete() {
   if (!shard.empty()) set_shard(batch.selection, shard);
   read_environment(*this);
   // By another name: what else is printed would be written over it.
-  if (names_same_file(results, standard_output)) results = "-";
-  check_options(*this);
+  for (WrittenFile& file : written) {
+    if (file.is_wanted() && names_same_file(file.path, standard_output)) file.path = "-";
+  }
+  check_options(command, *this);
+}
+
+std::vector<std::string> BatchCommandOptions::data_on_output() const {
+  std::vector<std::string> options;
+  for (const WrittenFile& file : written) {
+    if (file.path == "-") options.push_back(file.option);
+  }
+  if (format == Format::json) options.emplace_back("--format json");
+  return options;
+}
+
+bool BatchCommandOptions::shows_differences() const {
+  return std::any_of(written.begin(), written.end(), [](const WrittenFile& file) {
+    return file.is_wanted_report() && file.format->shows_differences;
+  });
+}
+
+bool BatchCommandOptions::keeps_results() const {
+  return github || format == Format::json ||
+         std::any_of(written.begin(), written.end(),
+                     [](const WrittenFile& file) { return file.is_wanted_report(); });
 }
 
 std::string BatchCommandOptions::step_summary() const {
   return github ? environment_variable("GITHUB_STEP_SUMMARY") : "";
 }
 
-std::vector<std::string> BatchCommandOptions::written_files() const {
-  return {results, junit, html, step_summary(), writes_data_to_output() ? standard_output : ""};
+std::vector<std::string> BatchCommandOptions::written_paths() const {
+  std::vector<std::string> paths{step_summary(), data_on_output().empty() ? "" : standard_output};
+  for (const WrittenFile& file : written) paths.push_back(file.path);
+  return paths;
 }
 
 }  // namespace dmlop::app

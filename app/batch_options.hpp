@@ -7,11 +7,25 @@
 
 #include "base/output.hpp"
 #include "batch/batch.hpp"
+#include "batch/reports.hpp"
 #include "command.hpp"
 #include "device_options.hpp"
 #include "tolerance_options.hpp"
 
 namespace dmlop::app {
+
+/// A file that the batch itself writes if an option names it.
+struct WrittenFile {
+  std::string option;
+  std::string path;                      // "-": standard output; "": it is not wanted
+  const ReportFormat* format = nullptr;  // null: lines of results
+
+  bool is_wanted() const { return !path.empty(); }
+  bool is_wanted_report() const { return is_wanted() && format != nullptr; }
+};
+
+/// --results, and each report.
+std::vector<WrittenFile> files_to_write();
 
 struct BatchCommandOptions {
   std::vector<std::string> jobs;
@@ -24,9 +38,8 @@ struct BatchCommandOptions {
   std::string against;        // another device that is to compute the same; "": none
   std::string update_golden;  // "write", "accept" or "": leave golden files alone
   bool list = false;
-  std::string junit;
-  std::string results;
-  std::string html;
+  std::vector<WrittenFile> written = files_to_write();
+  std::string& results = written.front().path;
   bool github = false;
   bool resume = false;
   bool latest = false;
@@ -37,25 +50,30 @@ struct BatchCommandOptions {
   bool verbose = false;
   bool quiet = false;
 
+  BatchCommandOptions() = default;
+  BatchCommandOptions(const BatchCommandOptions&) = delete;
+  BatchCommandOptions& operator=(const BatchCommandOptions&) = delete;
+
   /// Declares them. They must outlive the parse.
   void add_to(OptionList& command);
   /// Call this after the parse. It adds what the environment says, and refuses what would fail only
   /// after all jobs or would lose a file. Errors: usage, io_failed.
-  void complete();
+  void complete(const OptionList& command);
 
-  bool writes_records_to_output() const { return results == "-"; }
-  bool writes_data_to_output() const { return results == "-" || format == Format::json; }
+  /// The options that write data to standard output.
+  std::vector<std::string> data_on_output() const;
   /// Text goes to the stream on which it does not disturb what programs read.
   StandardStream text_stream() const {
-    return writes_data_to_output() ? StandardStream::error : StandardStream::output;
+    return data_on_output().empty() ? StandardStream::output : StandardStream::error;
   }
-  bool keeps_results() const {
-    return !junit.empty() || !html.empty() || github || format == Format::json;
-  }
+  /// Whether a report that is wanted shows differences.
+  bool shows_differences() const;
+  /// Whether results are needed when all jobs have ended.
+  bool keeps_results() const;
   /// The file that GitHub's steps append to; "" if there is none or none is wanted.
   std::string step_summary() const;
-  /// The files that the batch itself writes; "" for those that it does not.
-  std::vector<std::string> written_files() const;
+  /// The files that no job may write; "" for those that the batch does not write either.
+  std::vector<std::string> written_paths() const;
 };
 
 }  // namespace dmlop::app

@@ -4,13 +4,12 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "base/file.hpp"
 #include "base/output.hpp"
-#include "base/parallel.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
 #include "lines.hpp"
+#include "text_file.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -20,13 +19,6 @@ using Json = nlohmann::ordered_json;
 std::string joined_lines(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  const StopDeferred wanted;
-  OutputFile file(path, text.size(), Contents::text);
-  file.write_at(0, std::as_bytes(std::span(text)));
-  file.commit(/*wanted_after_stop=*/true);
 }
 
 void append_step_summary(const std::string& path, const std::string& text) {
@@ -239,12 +231,11 @@ int write_reports(const BatchCommandOptions& options, const BatchSummary& summar
   const std::string title = names.size() == 1 ? names.front() : names_of_list(names);
   const BatchReport report{title, options.batch.version, summary, results};
   int code = exit_done;
-  const auto fail = [&](int failure, const char* message, const char* of = "") {
-    print(StandardStream::error,
-          {"dmlop: error: ", std::string_view(message), std::string_view(of), "\n"});
+  const auto fail = [&](int failure, const char* message, std::string_view of = "") {
+    print(StandardStream::error, {"dmlop: error: ", std::string_view(message), of, "\n"});
     code = worse_exit_code(code, failure);
   };
-  const auto attempt = [&](bool wanted, const char* option, auto&& write) {
+  const auto attempt = [&](bool wanted, std::string_view option, auto&& write) {
     if (!wanted) return;
     try {
       write();
@@ -256,8 +247,9 @@ int write_reports(const BatchCommandOptions& options, const BatchSummary& summar
       fail(exit_run_failed, error.what());
     }
   };
-  attempt(!options.junit.empty(), "--junit", [&] { write_file(options.junit, junit_xml(report)); });
-  attempt(!options.html.empty(), "--html", [&] { write_file(options.html, html_report(report)); });
+  for (const WrittenFile& file : options.written)
+    attempt(file.is_wanted_report(), file.option,
+            [&] { write_text(file.path, file.format->text(report)); });
   attempt(options.github, "--github", [&] {
     print(options.text_stream(), {Text::verbatim(github_annotations(results))});
     append_step_summary(options.step_summary(), github_step_summary(report));

@@ -2,7 +2,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
@@ -16,9 +15,9 @@
 #include "onnx_commands.hpp"
 #include "operator_tables.hpp"
 #include "ops/operator.hpp"
-#include "replace.hpp"
 #include "spec/differences.hpp"
 #include "spec/near_operators.hpp"
+#include "text_file.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -229,11 +228,7 @@ void write_page(const std::string& path) {
   refuse_other_file("--html", path, operators_page_beginning);
   std::vector<const OperatorSpec*> operators;
   for (const std::string& name : specified_operators()) operators.push_back(find_spec(name));
-  const std::string page = operators_page(operators, DMLOP_VERSION);
-  if (is_standard_output(path)) return print({Text::verbatim(page)});
-  OutputFile file(path, page.size(), Contents::text);
-  file.write_at(0, std::as_bytes(std::span(page)));
-  file.commit();
+  write_text(path, operators_page(operators, DMLOP_VERSION));
 }
 
 /// What options say about all operators together.

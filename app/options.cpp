@@ -189,6 +189,10 @@ Option Option::bytes_from(std::uint64_t least) const {
   return option_->transform(CLI::Validator(check, "BYTES"));
 }
 
+std::string Option::name() const {
+  return names_of(*option_).front();
+}
+
 bool Option::is_given() const {
   return option_->count() > 0;
 }

@@ -57,6 +57,8 @@ class Option {
   /// A number of bytes with or without a unit: 512MB is 512 * 1024 * 1024.
   Option bytes_from(std::uint64_t least) const;
 
+  /// The first of its names, such as "--shard".
+  std::string name() const;
   /// After parsing: whether the command line has it.
   bool is_given() const;
 

@@ -57,6 +57,12 @@ void ToleranceOptions::add_to(OptionList& command) {
                                       "Accept outputs that are all NaN or all zero"));
 }
 
+std::vector<std::string> ToleranceOptions::names() const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) names.push_back(option.name());
+  return names;
+}
+
 bool ToleranceOptions::given() const {
   return std::any_of(options_.begin(), options_.end(),
                      [](const Option& option) { return option.is_given(); });

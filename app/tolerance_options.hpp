@@ -11,6 +11,7 @@ struct ToleranceOptions {
 
   /// Declares --rtol, --atol, --ulp, --nan and --allow-trivial.
   void add_to(OptionList& command);
+  std::vector<std::string> names() const;
   /// Whether any of them was given; call after parsing.
   bool given() const;
   /// The options as they were given, to be typed again: " --rtol 1e-05 --nan differ".

@@ -1,7 +1,9 @@
 // Reports of a batch for machines, and for people who did not watch it: JUnit, GitHub, HTML.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "batch/result.hpp"
@@ -28,5 +30,21 @@ std::string github_step_summary(const BatchReport& report);
 
 /// One self-contained page (batch/report.html with its data).
 std::string html_report(const BatchReport& report);
+
+/// A report that is one file, written when all jobs have ended.
+struct ReportFormat {
+  const char* option;          // of dmlop batch; its value is the file, or - for standard output
+  const char* description;     // of the option
+  std::string_view beginning;  // of all such files, as no other file is replaced
+  bool shows_differences;      // it needs the records and the pictures of jobs
+  const char* variable;        // of the environment, names the file without the option; "": none
+  std::string (*text)(const BatchReport& report);
+};
+
+/// The reports that are files, in one place: what else knows one asks here.
+inline constexpr std::array report_formats{
+    ReportFormat{"--junit", "Write JUnit XML", "<?xml", false, "XML_OUTPUT_FILE", junit_xml},
+    ReportFormat{"--html", "Write an HTML report", "<!DOCTYPE html>", true, "", html_report},
+};
 
 }  // namespace dmlop

@@ -684,8 +684,9 @@ TEST_CASE("a full disk under a report is said, and the jobs go on") {
                  "writing the results /dev/full: No space left on device; the "
                  "batch goes on without records\n"));
   CHECK(contains(results.output, "2 PASSED, 1 FAILED\n"));
-  for (const char* option : {"--junit", "--html"}) {
-    const auto report = folder.batch({"jobs.jsonl", option, "/dev/full", "--results", "r.jsonl"});
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) {
+    const auto report =
+        folder.batch({"jobs.jsonl", format.option, "/dev/full", "--results", "r.jsonl"});
     CHECK(report.code == 6);
     CHECK(contains(report.error, "/dev/full"));
     CHECK(contains(report.output, "2 PASSED, 1 FAILED\n"));
@@ -700,4 +701,44 @@ TEST_CASE("a full disk under a report is said, and the jobs go on") {
   const auto closed = dmlop_program({"batch", "jobs.jsonl", "--cpu", "--results", "-"},
                                     {.folder = folder.path(), .closed_output = true});
   CHECK(closed.code == 6);
+}
+
+TEST_CASE("a report on standard output is alone there: text goes to standard error") {
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) {
+    const BatchFolder folder({named_job("a"), named_job("b", "other.npy")});
+    CAPTURE(std::string(format.option));
+    REQUIRE(folder.batch({"jobs.jsonl", format.option, "report"}).code == 1);
+    const std::string file = folder.read("report");
+    const std::string end = file.substr(file.size() - 10);
+    const auto piped = folder.batch({"jobs.jsonl", format.option, "-"});
+    CHECK(piped.code == 1);
+    CHECK(piped.output.starts_with(format.beginning));
+    CHECK(piped.output.ends_with(end));
+    CHECK(contains(piped.error, "1 PASSED, 1 FAILED\n"));
+    for (const char* name : {"> out", "| cat > out"}) {
+      CAPTURE(name);
+      shell(
+          "dmlop batch jobs.jsonl --cpu -q " + std::string(format.option) + " /dev/stdout " + name,
+          {.folder = folder.path()});
+      CHECK(folder.read("out").starts_with(format.beginning));
+      CHECK(folder.read("out").ends_with(end));
+    }
+  }
+}
+
+TEST_CASE("standard output takes one of the reports, the results and the summary") {
+  const BatchFolder folder({named_job("a")});
+  std::vector<std::vector<std::string>> outputs{{"--results", "-"}, {"--format", "json"}};
+  for (const dmlop::ReportFormat& format : dmlop::report_formats)
+    outputs.push_back({format.option, "-"});
+  for (const auto& first : outputs) {
+    for (const auto& second : outputs) {
+      if (first == second) continue;
+      const auto result = folder.batch({"jobs.jsonl", first[0], first[1], second[0], second[1]});
+      CHECK(result.code == 2);
+      const std::string text = result.error + result.output;  // as JSON where that is asked for
+      for (const auto& each : {first, second}) CHECK(contains(text, each[0]));
+      CHECK(contains(text, " write to standard output, which takes one of them"));
+    }
+  }
 }

@@ -13,6 +13,8 @@
 #include <set>
 #include <thread>
 
+#include "batch/reports.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -369,18 +371,19 @@ TEST_CASE("reports do not replace what is read, nor each other") {
 TEST_CASE("a report replaces an earlier report and nothing else") {
   const BatchFolder folder({named_job("a")});
   folder.write("p/op.json", named_job("a"));
-  for (const char* option : {"--junit", "--html"}) {
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) {
     for (const char* name : {"x.npy", "p/op.json"}) {
       CAPTURE(name);
       const std::string before = folder.read(name);
-      const auto result = folder.batch({"jobs.jsonl", option, name});
+      const auto result = folder.batch({"jobs.jsonl", format.option, name});
       CHECK(result.code == 2);
       CHECK(contains(result.error, "is a file with something else, which would be lost"));
       CHECK(folder.read(name) == before);
     }
     folder.write("report", "");
-    for (int i = 0; i < 2; ++i) CHECK(folder.batch({"jobs.jsonl", option, "report"}).code == 0);
-    CHECK(folder.read("report").starts_with("<"));
+    for (int i = 0; i < 2; ++i)
+      CHECK(folder.batch({"jobs.jsonl", format.option, "report"}).code == 0);
+    CHECK(folder.read("report").starts_with(format.beginning));
   }
 }
 
@@ -394,10 +397,11 @@ TEST_CASE("a job that would replace a report of its batch is INVALID") {
   CHECK(contains(outcome.record("a").at("message"), "which this batch writes as its report"));
   const auto worker = folder.run({"-"}, job + "\n");
   CHECK(worker.statuses() == "a INVALID");
-  for (const char* option : {"--junit", "--html"}) {
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) {
     fs::create_directories(folder / "out/a");
-    CHECK(folder.batch({"jobs.jsonl", "--out", "out", option, "out/a/OutputTensor.npy"}).code == 3);
-    CHECK(folder.read("out/a/OutputTensor.npy").starts_with("<"));
+    CHECK(folder.batch({"jobs.jsonl", "--out", "out", format.option, "out/a/OutputTensor.npy"})
+              .code == 3);
+    CHECK(folder.read("out/a/OutputTensor.npy").starts_with(format.beginning));
     fs::remove_all(folder / "out");
   }
 }
@@ -458,10 +462,12 @@ TEST_CASE("an --out that cannot be written is said before anything is run") {
     CHECK(result.output == "");
     CHECK_FALSE(folder.has("r.jsonl"));
   }
-  for (const char* option : {"--junit", "--html", "--results"}) {
+  std::vector<std::string> options{"--results"};
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) options.push_back(format.option);
+  for (const std::string& option : options) {
     const auto result = folder.batch({"jobs.jsonl", "--out", "out", option, "none/report"});
     CHECK(result.code == 6);
-    CHECK(contains(result.error, std::string(option) + " none/report: folder none "));
+    CHECK(contains(result.error, option + " none/report: folder none "));
     CHECK(result.output == "");
   }
   CHECK(contains(folder.batch({"jobs.jsonl", "--out", "out", "--junit", "."}).error,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "batch/reports.hpp"
 #include "fault.hpp"
 #include "pipe.hpp"
 #include "program.hpp"
@@ -165,8 +166,10 @@ TEST_CASE("output that cannot be written is a failure with exit code 6") {
 }
 
 TEST_CASE("a reader that has read enough needs no message") {
-  const std::vector<std::vector<std::string>> commands{
+  std::vector<std::vector<std::string>> commands{
       {"ops"}, {"ops", "--html", "-"}, {"schema"}, {"--help"}, {"completion", "bash"}};
+  for (const dmlop::ReportFormat& format : dmlop::report_formats)
+    commands.push_back({"batch", DMLOP_SOURCE_DIR "/samples/padding", "-q", format.option, "-"});
   for (const auto& command : commands) {
     CAPTURE(command);
     const auto closed = dmlop_program(command, {.closed_output = true});

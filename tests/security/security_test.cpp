@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "batch.hpp"
+#include "batch/reports.hpp"
 #include "fault.hpp"
 #include "gpu/cache_file.hpp"
 #include "hostile.hpp"
@@ -147,6 +148,18 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
   for (const char* mark : {"\x1b", "\x07", "<script>alert", "<img src=x"}) {
     CAPTURE(mark);
     CHECK_FALSE(contains(html, mark));
+  }
+  // Whatever a report is: no terminal executes it, and no browser runs what a text says.
+  for (const dmlop::ReportFormat& format : dmlop::report_formats) {
+    const std::string name = "report.of" + std::string(format.option);
+    CAPTURE(name);
+    CHECK(folder.batch({"jobs", "-q", format.option, name}).code == 3);
+    const std::string report = folder.read(name);
+    CHECK(contains(report, "jobs/"));
+    for (const char* mark : {"\x1b", "\x07", "\x08", "<script>alert", "<img src=x"}) {
+      CAPTURE(mark);
+      CHECK_FALSE(contains(report, mark));
+    }
   }
 
   // The records, edited by hand, say the same things to who merges them.
