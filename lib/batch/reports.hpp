@@ -1,6 +1,7 @@
 // Reports of a batch for machines, and for people who did not watch it: JUnit, GitHub, HTML.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -46,5 +47,8 @@ inline constexpr std::array report_formats{
     ReportFormat{"--junit", "Write JUnit XML", "<?xml", false, "XML_OUTPUT_FILE", junit_xml},
     ReportFormat{"--html", "Write an HTML report", "<!DOCTYPE html>", true, "", html_report},
 };
+static_assert(std::ranges::all_of(report_formats, [](const ReportFormat& format) {
+  return !format.beginning.empty() && format.text != nullptr;
+}));
 
 }  // namespace dmlop
