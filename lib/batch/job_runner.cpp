@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/findings_error.hpp"
 #include "base/parallel.hpp"
@@ -13,16 +12,13 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/conclusion.hpp"
+#include "batch/description_job.hpp"
 #include "batch/digest.hpp"
 #include "batch/model_job.hpp"
 #include "batch/onnx_job.hpp"
 #include "batch/record_json.hpp"
 #include "batch/repeat_command.hpp"
-#include "compare/picture.hpp"
-#include "job/confined_files.hpp"
 #include "job/folder.hpp"
-#include "job/golden.hpp"
-#include "job/other_device.hpp"
 #include "program/open.hpp"
 
 namespace dmlop {
@@ -31,10 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-// At most this many failures get pictures, so that a browser can still open the report.
-constexpr unsigned pictures_max = 200;
-constexpr std::uint64_t picture_bytes_max = std::uint64_t{1} << 28;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -166,37 +158,18 @@ class JobRun {
       report(findings);
       return false;
     }
-    if (onnx_ || options_.against != nullptr) return true;
-    if (model_ ? model_->keeps_or_compares()
-               : !prepared_->outputs.empty() || !prepared_->expected.empty())
-      return true;
-    end(Status::uncompared, 1, reason_of_uncompared());
-    return false;
-  }
-
-  std::string reason_of_uncompared() const {
-    if (model_ && !model_->is_graph())
-      return "no file is kept and no resource compared: add golden files by resource (expect, or "
-             "RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out";
-    const std::string output = model_ ? model_->first_output().value_or("OUTPUT")
-                                      : first_output(*prepared_->description.spec);
-    return "no output is kept or compared: add golden files (expect, or " + output +
-           ".npy in a folder expected/, which --update-golden writes), or use --out";
+    if (options_.against != nullptr) return true;
+    const std::string reason = checked_->reason_of_uncompared();
+    if (!reason.empty()) end(Status::uncompared, 1, reason);
+    return reason.empty();
   }
 
   // A link below --out may lead a job's files out of it.
   void check_output_folder(Diagnostics& findings) const {
     if (options_.output_folder.empty()) return;
     const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);
-    check_output(to_text(folder), &Confinement::problem_of_folder, findings);
-  }
-  void check_output(const std::string& path,
-                    PathProblem (Confinement::*problem_of)(const std::string&) const,
-                    Diagnostics& findings) const {
-    if (!job_.request.confinement) return;
-    const Confinement confinement(options_.output_folder);
-    if (const PathProblem problem = (confinement.*problem_of)(path))
-      findings.push_back(confinement_finding(path, problem, confinement));
+    check_below_output_folder(job_, options_, to_text(folder), &Confinement::problem_of_folder,
+                              findings);
   }
 
   void read(Diagnostics& findings) {
@@ -251,136 +224,37 @@ class JobRun {
                          options_.checking.feature_level, findings);
     if (!description) return;
     result.operator_name = description->spec->name;
-    choose_files(*description, findings);
-    prepared_ = prepare_job(std::move(*description), job_.request, Purpose::run, findings);
-    if (!prepared_) return;
-    keep(prepared_->warnings);
-    refuse_shared_golden(findings);
-    if (findings.empty()) claim_outputs(findings);
+    accept(DescriptionJob::prepare(std::move(*description), job_, options_, findings, warnings_),
+           findings);
   }
 
-  void keep(Diagnostics warnings) {
-    warnings_ = std::move(warnings);
+  // A job that has findings may be null.
+  void accept(std::unique_ptr<CheckedJob> checked, Diagnostics& findings) {
     for (const Diagnostic& warning : warnings_)
       result.warnings.push_back(to_text(warning, "warning"));
+    checked_ = std::move(checked);
+    if (!checked_) return;
+    result.operator_name = checked_->operator_name();
+    claim_outputs(job_, *checked_, options_, updates_, outputs_, files_, findings);
   }
 
-  // If two jobs wrote one file, one result would be lost at random. Whoever uses a worker on
-  // standard input knows which answers have been read, and may reuse a file.
-  void claim_outputs(Diagnostics& findings) {
-    const bool may_write_again = job_.place.starts_with("-:");
-    std::set<std::string> claimed;  // a model may write its own file again
-    std::vector<NamedFile> written = output_paths();
-    const std::vector<NamedFile> golden = golden_paths();
-    // Those of a job that keeps its own are not to be replaced for another one.
-    if (options_.update_golden != UpdateGolden::no)
-      written.insert(written.end(), golden.begin(), golden.end());
-    for (const NamedFile& output : written) {
-      if (may_have_several_writers(output.path)) continue;
-      const std::string path = written_path(output.path);
-      if (!claimed.insert(path).second) {
-        if (!model_) refuse_output(output, "another tensor of the job is for", findings);
-        continue;
-      }
-      if (outputs_.is_report(path))
-        refuse_output(output, "this batch writes as its report", findings);
-      else if (!may_write_again && !outputs_.claim(path))
-        refuse_output(output, "another job of this batch writes", findings);
-    }
-  }
-
-  // Whether jobs are selected or not, and whichever of them runs first.
-  void refuse_shared_golden(Diagnostics& findings) {
-    if (!updates_) return;
-    for (const NamedFile& golden : golden_paths()) {
-      if (may_have_several_writers(golden.path) ||
-          !files_.is_of_another(written_path(golden.path), job_))
-        continue;
-      findings.push_back(
-          {.message = "the golden file of " + golden.tensor +
-                      " belongs to another job of this "
-                      "batch, too: " +
-                      golden.path,
-           .rule = "--update-golden replaces no file that another job reads or is compared with",
-           .suggestion = "give the job a golden file of its own"});
-    }
-  }
-
-  void refuse_output(const NamedFile& output, const std::string& why, Diagnostics& findings) const {
-    findings.push_back({.message = output.tensor + " goes to " + output.path + ", which " + why,
-                        .rule = options_.update_golden != UpdateGolden::no
-                                    ? "every job of a batch has outputs of its own, and with "
-                                      "--update-golden golden files, too"
-                                    : "every job of a batch has outputs of its own",
-                        .suggestion = options_.output_folder.empty()
-                                          ? "write it to another file, or use --out"
-                                          : "give the job or the file another name"});
+  template <typename Kind>
+  static std::unique_ptr<CheckedJob> checked(std::optional<Kind> job) {
+    return job ? std::make_unique<Kind>(std::move(*job)) : nullptr;
   }
 
   void prepare_model(const OpenedFile& file, Diagnostics& findings) {
-    model_source_ = file;
-    Diagnostics warnings;
-    model_ = ModelJob::prepare(file.document, *root_of(file), job_, options_, findings, warnings);
-    keep_model(std::move(warnings), findings);
+    accept(checked(ModelJob::prepare(file.document, *root_of(file), job_, options_, findings,
+                                     warnings_)),
+           findings);
   }
 
   void prepare_graph(const Graph& graph, Diagnostics& findings) {
-    Diagnostics warnings;
-    model_ = ModelJob::prepare(graph, job_, options_, findings, warnings);
-    keep_model(std::move(warnings), findings);
+    accept(checked(ModelJob::prepare(graph, job_, options_, findings, warnings_)), findings);
   }
 
   void prepare_onnx(Diagnostics& findings) {
-    Diagnostics warnings;
-    onnx_ = OnnxJob::prepare(job_, options_, findings, warnings);
-    keep(std::move(warnings));
-    if (onnx_) result.operator_name = onnx_->operator_name();
-  }
-
-  void keep_model(Diagnostics warnings, Diagnostics& findings) {
-    keep(std::move(warnings));
-    if (!model_) return;
-    result.operator_name = model_->operator_name();
-    refuse_shared_golden(findings);
-    if (findings.empty()) claim_outputs(findings);
-  }
-
-  static std::string first_output(const OperatorSpec& spec) {
-    for (const FieldSpec& field : spec.fields) {
-      if (field.is_output()) return field.name;
-    }
-    return "";
-  }
-
-  // Chooses the files of the folder that belong to the operator, and the files for its outputs.
-  void choose_files(Description& description, Diagnostics& findings) {
-    JobRequest& request = job_.request;
-    request.outputs_may_be_dropped = true;
-    request.compares_with_found = options_.against == nullptr;
-    if (options_.against != nullptr) request.expected.clear();
-    request.is_of_batch = true;
-    request.checking = options_.checking;
-    for (Binding& binding : description.bindings) {
-      if (binding.path != "-" || request.confinement) continue;  // confined, it is refused anyway
-      findings.push_back(
-          description.document().at(*binding.written, "bindings." + binding.tensor +
-                                                          " is \"-\": jobs of a batch have no "
-                                                          "standard input or output of their own"));
-      findings.back().suggestion = "name a file";
-      binding.path.clear();  // nothing is read from it
-    }
-    if (options_.output_folder.empty()) return;
-    const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error)
-      throw Error(ErrorKind::io_failed, "creating " + to_text(folder) + ": " + reason(error));
-    request.outputs.clear();
-    for (const std::string& name : output_file_names(description, request)) {
-      const std::string path = to_text(folder / to_path(name + ".npy"));
-      check_output(path, &Confinement::problem_of_file, findings);
-      request.outputs.push_back({name, path});
-    }
+    accept(checked(OnnxJob::prepare(job_, options_, findings, warnings_)), findings);
   }
 
   // What a report says where it has little room.
@@ -401,7 +275,7 @@ class JobRun {
     digest_inputs();
     const auto earlier = options_.earlier.find(job_.id);
     if (earlier == options_.earlier.end()) return false;
-    if (!proves(earlier->second, digest_, output_paths())) return false;
+    if (!proves(earlier->second, digest_, checked_->outputs())) return false;
     std::vector<std::string> warnings = std::move(result.warnings);  // with the places of today
     result = *earlier_result(earlier->second);
     result.warnings = std::move(warnings);
@@ -411,38 +285,11 @@ class JobRun {
     return true;
   }
 
-  std::vector<NamedFile> output_paths() const {
-    if (onnx_) return {};
-    if (model_) return model_->outputs();
-    std::vector<NamedFile> files;
-    for (const BoundOutput& output : prepared_->outputs)
-      files.push_back({output.name(), output.path});
-    return files;
-  }
-
-  std::vector<NamedFile> golden_paths() const {
-    if (onnx_) return onnx_->golden_files();
-    if (model_) return model_->golden_files();
-    std::vector<NamedFile> files;
-    for (const Expectation& expectation : prepared_->expected)
-      files.push_back({expectation.name(), expectation.path});
-    return files;
-  }
-
   // Adds everything that the result depends on: program, description, files, tolerance, device. A
   // new warning counts, as the record does not have it; its place does not.
   void digest_inputs() {
     Digest digest;
     digest.add(options_.program);
-    if (model_ || onnx_) {
-      // A graph and an ONNX model add their files.
-      if (model_source_) digest.add(model_source_->document->source(*root_of(*model_source_)));
-      digest.add(options_.checking.feature_level ? to_text(*options_.checking.feature_level) : "");
-    } else {
-      const Description& description = prepared_->description;
-      digest.add(description.document().source(description.root()));
-      digest.add(to_text(description.feature_level));
-    }
     digest.add(job_.text);
     digest.add(job_.defaults);
     digest.add(job_.xfail_reason);
@@ -451,93 +298,18 @@ class JobRun {
     if (options_.execution.strict_indices) digest.add("strict indices");
     if (options_.checking.warnings_as_errors) digest.add("warnings as errors");
     for (const Diagnostic& warning : warnings_) digest.add(warning.message);
-    onnx_ ? onnx_->add_to(digest) : model_ ? model_->add_to(digest) : digest_files(digest);
-    for (const NamedFile& output : output_paths()) digest.add(output.path);
+    checked_->add_to(digest, options_.checking);
+    for (const NamedFile& output : checked_->outputs()) digest.add(output.path);
     digest_ = digest.text();
   }
 
-  void digest_files(Digest& digest) {
-    for (const BoundInput& input : prepared_->inputs) {
-      input_digests_.emplace_back(input.name(), array_digest_of(input.file));
-      digest.add(input.name());
-      digest.add(input_digests_.back().second);
-    }
-    for (const Expectation& expectation : prepared_->expected) {
-      digest.add(expectation.name());
-      digest.add(expectation.file ? array_digest_of(*expectation.file) : "missing");
-      digest.add(to_text(expectation.tolerance));
-      digest.add(expectation.tolerance.allow_trivial ? "trivial" : "");
-    }
-  }
-
   void execute() {
-    // What it computes must outlive the pictures of the differences.
-    if (options_.against != nullptr && prepared_)
-      computed_by_other_ = expect_other_device(*prepared_, *options_.against, options_.execution,
-                                               job_.request.tolerance);
-    if (updates_ && prepared_) golden_.emplace();
-    done_ = onnx_ ? onnx_->run(backend_, options_.execution)
-            : model_
-                ? model_->run(backend_, options_.execution, updates_, options_.against)
-                : run_job(*prepared_, backend_, options_.execution, golden_ ? &*golden_ : nullptr);
+    done_ = checked_->run(backend_, options_, updates_);
     has_run_ = true;
-    const bool differs = done_.verdict() == Verdict::failed;
-    if (options_.keep_pictures && differs && prepared_) add_pictures();
-    if (updates_ && model_) model_->update_golden(done_);
-    if (golden_) golden_->update(*prepared_, done_);
-    golden_.reset();
+    if (options_.keep_pictures && done_.verdict() == Verdict::failed)
+      result.pictures = checked_->pictures_of(done_, backend_, options_, pictures_);
+    if (updates_) checked_->update_golden(done_);
     conclude(done_.comparisons, job_.xfail_reason, options_.update_golden, result);
-  }
-
-  void add_pictures() {
-    Json list = Json::array();
-    for (const OutputComparison& output : done_.comparisons) list.push_back(pictures_of(output));
-    result.pictures = list.dump();
-  }
-
-  // The difference is reported even if its picture cannot be made.
-  Json pictures_of(const OutputComparison& output) {
-    try {
-      return made_pictures(output);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::run_failed) throw;
-      return {{"picturesMissing", error.what()}};
-    }
-  }
-
-  Json made_pictures(const OutputComparison& output) {
-    const Comparison& comparison = output.comparison;
-    if (comparison.verdict() != Verdict::failed || comparison.worst.empty()) return nullptr;
-    if (pictures_.fetch_add(1) >= pictures_max)
-      return {{"picturesMissing",
-               "only the first " + std::to_string(pictures_max) + " failures have pictures"}};
-    const std::uint64_t bytes = comparison.elements * size_of(comparison.data_type);
-    const auto is_same = [&](const auto& other) { return other.name() == output.tensor; };
-    const auto& outputs = prepared_->outputs;
-    const auto bound = std::find_if(outputs.begin(), outputs.end(), is_same);
-    const std::string path = bound == outputs.end() ? "" : bound->path;
-    const auto& golden = prepared_->expected;
-    const auto expectation = std::find_if(golden.begin(), golden.end(), is_same);
-    std::error_code error;
-    const bool was_kept = fs::is_regular_file(to_path(path), error);  // and went into no pipe
-    if (!was_kept && bytes > picture_bytes_max)
-      return {{"picturesMissing", "the output is large and was not kept; use --out"}};
-    const Elements expected(*expectation->file);
-    const std::uint64_t worst = comparison.worst.front().index;
-    const bool nan_equals_nan = comparison.tolerance.nan_equals_nan;
-    if (was_kept) {
-      std::optional<RawForm> form;
-      if (bound->is_raw) form = {comparison.data_type, comparison.sizes};
-      const NpyFile written = with_context(
-          "reading " + path, [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
-      Json json = pictures_json(plane_pictures(Elements(written), expected, worst, nan_equals_nan));
-      require_intact(written, path);
-      return json;
-    }
-    const auto actual =
-        outputs_in_memory(*prepared_, backend_, options_.execution, nullptr, output.tensor);
-    return pictures_json(
-        plane_pictures(actual.front().elements(), expected, worst, nan_equals_nan));
   }
 
   std::string record() {
@@ -550,11 +322,12 @@ class JobRun {
                       .check_seconds = check_seconds_,
                       .times = done_.times,
                       .digest = digest_,
-                      .inputs = input_digests_,
+                      .inputs = {},
                       .outputs = {},
                       .comparisons = done_.comparisons};
+    if (checked_) parts.inputs = checked_->input_digests();
     if (has_run_) {
-      for (const NamedFile& output : output_paths())
+      for (const NamedFile& output : checked_->outputs())
         parts.outputs.push_back({output.tensor, output.path, digest_of_file(output.path)});
     }
     return record_of(parts);
@@ -568,33 +341,16 @@ class JobRun {
   JobFiles& files_;
   Clock::time_point start_ = Clock::now();
   double check_seconds_ = 0;
-  std::optional<Job> prepared_;
+  std::unique_ptr<CheckedJob> checked_;  // null until it is read, and where it has findings
   Diagnostics warnings_;
-  std::optional<ModelJob> model_;  // instead, where the description is a model
-  std::optional<OnnxJob> onnx_;    // instead, where it is an ONNX test
-  std::optional<OpenedFile> model_source_;
   std::string file_text_;  // of the description, where it is a file
   std::string digest_;
-  std::vector<std::pair<std::string, std::string>> input_digests_;
   bool updates_ = false;  // golden files that are missing or differ are written
   bool has_run_ = false;
-  std::vector<OutputInMemory> computed_by_other_;
   JobResult done_;
-  std::optional<NewGoldenFiles> golden_;  // of prepared_
 };
 
 }  // namespace
-
-OutputPaths::OutputPaths(const std::vector<std::string>& reports) {
-  for (const std::string& report : reports) {
-    if (!report.empty() && !may_have_several_writers(report)) reports_.insert(written_path(report));
-  }
-}
-
-bool OutputPaths::claim(const std::string& path) {
-  const std::scoped_lock lock(mutex_);
-  return claimed_.add(short_digest(path), 1) == 0;
-}
 
 JobRunner::JobRunner(Backend& backend, const BatchOptions& options)
     : backend_(backend), options_(options), outputs_(options.reports) {}

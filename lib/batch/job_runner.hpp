@@ -5,28 +5,12 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "batch/batch.hpp"
-#include "batch/digest_table.hpp"
 #include "batch/job_files.hpp"
+#include "batch/output_paths.hpp"
 
 namespace dmlop {
-
-/// The files that a batch writes, each by its written_path(). Several threads may use this.
-class OutputPaths {
- public:
-  explicit OutputPaths(const std::vector<std::string>& reports);
-
-  bool is_report(const std::string& path) const { return reports_.contains(path); }
-  /// Returns false if another job has claimed the file.
-  bool claim(const std::string& path);
-
- private:
-  std::set<std::string> reports_;
-  std::mutex mutex_;
-  DigestTable claimed_;
-};
 
 class JobRunner {
  public:

@@ -30,11 +30,14 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   check_confined(job.request.expected, findings);
   check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
+  Digest source;
+  source.add(document->source(root));
   auto model = read_model_with_graphs(std::move(document), root, request, findings, warnings);
   if (!model) return std::nullopt;
   ModelJob prepared;
   prepared.model_ = std::move(*model);
   prepared.tolerance_ = job.request.tolerance;
+  prepared.source_digest_ = source.text();
   prepared.writes_ = request.output_folder.has_value();
   if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
@@ -62,7 +65,7 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
   ModelJob prepared;
   prepared.model_ = std::move(lowered->model);
   prepared.tolerance_ = job.request.tolerance;
-  prepared.graph_digest_ = digest_of_file(graph.file);
+  prepared.source_digest_ = digest_of_file(graph.file);
   const bool has_folder = !options.output_folder.empty();
   prepared.add_outputs(
       outputs,
@@ -181,9 +184,15 @@ void ModelJob::refuse_inputs(Diagnostics& findings) const {
   }
 }
 
-std::optional<std::string> ModelJob::first_output() const {
-  if (model_.outputs.empty()) return std::nullopt;
-  return edge_file_name(model_.resources[model_.outputs.front()].name);
+std::string ModelJob::reason_of_uncompared() const {
+  if (!outputs().empty() || !expected_.empty()) return "";
+  if (model_.words.has_commands)
+    return "no file is kept and no resource compared: add golden files by resource (expect, or "
+           "RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out";
+  const std::string first = model_.outputs.empty()
+                                ? "OUTPUT"
+                                : edge_file_name(model_.resources[model_.outputs.front()].name);
+  return reason_without(first);
 }
 
 std::string ModelJob::operator_name() const {
@@ -213,8 +222,9 @@ std::vector<NamedFile> ModelJob::outputs() const {
   return files;
 }
 
-void ModelJob::add_to(Digest& digest) const {
-  digest.add(graph_digest_);
+void ModelJob::add_to(Digest& digest, const Checking& checking) {
+  digest.add(source_digest_);
+  digest.add(checking.feature_level ? to_text(*checking.feature_level) : "");
   for (const std::string& path : model_.graph_files) digest.add(digest_of_file(path));
   for (const Resource& resource : model_.resources) {
     const InitialValues& initial = resource.initial;
@@ -252,11 +262,10 @@ void ModelJob::compare_results(Runtime& runtime, Runtime& other, JobResult& resu
   }
 }
 
-JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool keeps_changes,
-                        Backend* against) {
-  Runtime runtime(model_, backend, options);
+JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool updates) {
+  Runtime runtime(model_, backend, options.execution);
   std::optional<Runtime> other;
-  if (against != nullptr) other.emplace(model_, *against, options);
+  if (options.against != nullptr) other.emplace(model_, *options.against, options.execution);
   JobResult result;
   const auto compare = [&](const Expected& expected) {
     const std::size_t resource = expected.file.resource;
@@ -267,7 +276,7 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
                    : compare_resource(model_, expected.file, contents, tolerance_));
     const bool differs =
         is_missing || result.comparisons.back().comparison.verdict() == Verdict::failed;
-    if (keeps_changes && differs)
+    if (updates && differs)
       changes_.push_back(
           {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
   };
@@ -298,7 +307,7 @@ JobResult ModelJob::run(Backend& backend, const ExecutionOptions& options, bool 
   return result;
 }
 
-void ModelJob::update_golden(JobResult& result) const {
+void ModelJob::update_golden(JobResult& result) {
   const bool may = may_update(result.comparisons);
   for (const Change& change : changes_) {
     OutputComparison& output = result.comparisons[change.comparison];

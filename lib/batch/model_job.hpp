@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "batch/batch.hpp"
-#include "batch/digest.hpp"
+#include "batch/checked_job.hpp"
 #include "graph/lower.hpp"
 #include "model/model.hpp"
 #include "model/outputs.hpp"
@@ -16,7 +15,7 @@ namespace dmlop {
 
 class Runtime;
 
-class ModelJob {
+class ModelJob : public CheckedJob {
  public:
   /// Reads and checks the model and opens its golden files. Each is named after a resource or after
   /// the file of a writeFile. Adds all warnings and all findings, and returns nothing if there are
@@ -32,30 +31,18 @@ class ModelJob {
                                          const BatchOptions& options, Diagnostics& findings,
                                          Diagnostics& warnings);
 
-  /// Whether it is a graph, whose outputs are not named as resources.
-  bool is_graph() const { return !model_.words.has_commands; }
-  /// What files of the first output are called, without .npy; nothing if there is none.
-  std::optional<std::string> first_output() const;
-  /// "PADDING", or several names.
-  std::string operator_name() const;
+  std::string operator_name() const override;
   /// The files that writeFile makes below --out, none without --out; of a graph, also those of its
   /// outputs.
-  std::vector<NamedFile> outputs() const;
-  /// The golden files that the run is compared with, by resource.
-  std::vector<NamedFile> golden_files() const;
-  bool keeps_or_compares() const { return !outputs().empty() || !expected_.empty(); }
-
-  /// Adds everything that the result depends on.
-  void add_to(Digest& digest) const;
-
-  /// Runs the commands, but print, and compares with the golden files or with what `against`
-  /// computes. With `keeps_changes` what differs is kept for update_golden(). Errors: io_failed,
-  /// run_failed, interrupted.
-  JobResult run(Backend& backend, const ExecutionOptions& options, bool keeps_changes,
-                Backend* against);
-  /// Writes the golden files that are missing, or that the run which gave `result` does not match.
-  /// Errors: io_failed.
-  void update_golden(JobResult& result) const;
+  std::vector<NamedFile> outputs() const override;
+  bool may_write_again() const override { return true; }
+  /// By resource.
+  std::vector<NamedFile> golden_files() const override;
+  std::string reason_of_uncompared() const override;
+  void add_to(Digest& digest, const Checking& checking) override;
+  /// Runs the commands, but print.
+  JobResult run(Backend& backend, const BatchOptions& options, bool updates) override;
+  void update_golden(JobResult& result) override;
 
  private:
   // A golden file is compared at the end, or when a writeFile writes its file.
@@ -87,7 +74,7 @@ class ModelJob {
   std::vector<Change> changes_;
   bool writes_ = false;
   std::vector<NamedResource> written_;  // outputs of a graph that files get
-  std::string graph_digest_;            // of a graph's file; "" of a model
+  std::string source_digest_;           // of the model's text or of the graph's file
 };
 
 }  // namespace dmlop

@@ -60,16 +60,18 @@ std::vector<NamedFile> OnnxJob::golden_files() const {
   return files;
 }
 
-void OnnxJob::add_to(Digest& digest) const {
+void OnnxJob::add_to(Digest& digest, const Checking& checking) {
+  digest.add(checking.feature_level ? to_text(*checking.feature_level) : "");
   for (const std::string& file : files_) digest.add(digest_of_file(file));
   digest.add(to_text(tolerance_));
   digest.add(tolerance_.allow_trivial ? "trivial" : "");
 }
 
-JobResult OnnxJob::run(Backend& backend, const ExecutionOptions& options) const {
+JobResult OnnxJob::run(Backend& backend, const BatchOptions& options, bool) {
   JobResult result;
   for (const onnx::DataSet& set : sets_) {
-    auto comparisons = onnx::run_data_set(set, tolerance_, backend, options, &result.device);
+    auto comparisons =
+        onnx::run_data_set(set, tolerance_, backend, options.execution, &result.device);
     std::move(comparisons.begin(), comparisons.end(), std::back_inserter(result.comparisons));
   }
   return result;

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "batch/batch.hpp"
-#include "batch/digest.hpp"
+#include "batch/checked_job.hpp"
 #include "onnx/test_folder.hpp"
 
 namespace dmlop {
 
-class OnnxJob {
+class OnnxJob : public CheckedJob {
  public:
   /// Reads the model and maps it for each data set. Adds all warnings and all findings, and returns
   /// nothing if there are findings.
@@ -19,15 +18,13 @@ class OnnxJob {
                                         Diagnostics& findings, Diagnostics& warnings);
 
   /// "GEMM, ACTIVATION_RELU".
-  const std::string& operator_name() const { return operator_name_; }
-  /// The outputs that the run is compared with.
-  std::vector<NamedFile> golden_files() const;
-
-  /// Adds everything that the result depends on.
-  void add_to(Digest& digest) const;
-
-  /// Runs the data sets and compares. Errors: io_failed, run_failed, interrupted.
-  JobResult run(Backend& backend, const ExecutionOptions& options) const;
+  std::string operator_name() const override { return operator_name_; }
+  std::vector<NamedFile> outputs() const override { return {}; }
+  std::vector<NamedFile> golden_files() const override;
+  std::string reason_of_uncompared() const override { return ""; }
+  void add_to(Digest& digest, const Checking& checking) override;
+  JobResult run(Backend& backend, const BatchOptions& options, bool updates) override;
+  void update_golden(JobResult&) override {}  // prepare() refuses that
 
  private:
   std::vector<onnx::DataSet> sets_;
