@@ -1,0 +1,133 @@
+#include "job/header_merger.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "tensor/numpy_words.hpp"
+
+namespace dmlop {
+namespace {
+
+class HeaderMerger {
+ public:
+  HeaderMerger(Description& description, const NamedTensor& slot, const TensorFile& source,
+               Diagnostics& diagnostics)
+      : description_(description),
+        slot_(slot),
+        tensor_(tensor_name(slot.field, slot.element)),
+        path_(source.path),
+        is_memory_(source.memory.has_value()),
+        raw_(source.raw),
+        diagnostics_(diagnostics) {
+    if (is_memory_ && !source.memory->strides.empty()) strides_ = source.memory->strides;
+  }
+
+  void merge(const NpyHeader& header) {
+    TensorDesc& desc = *description_.find_tensor(slot_.field, slot_.element);
+    merge_type(desc, header);
+    if (strides_) {
+      merge_sizes(desc, header);
+      merge_strides(desc);
+    } else if (desc.strides) {
+      check_strided_buffer(desc, header);
+    } else {
+      merge_sizes(desc, header);
+      if (header.fortran_order && desc.sizes == header.sizes) {
+        desc.strides = fortran_strides(desc.sizes);
+      }
+    }
+  }
+
+ private:
+  void add(std::string attribute, std::string message, std::string suggestion,
+           std::string rule = "") {
+    Diagnostic diagnostic = description_.at(
+        Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
+    const std::string file = is_memory_ ? "buffer" : raw_ ? "raw file" : ".npy file";
+    diagnostic.rule = rule.empty() ? "a tensor desc must agree with its " + file : std::move(rule);
+    diagnostic.suggestion = std::move(suggestion);
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+
+  // After a finding the desc counts, as it is what other fields were written for.
+  void merge_type(TensorDesc& desc, const NpyHeader& header) {
+    const DataType type = raw_ ? raw_->data_type.value_or(header.data_type) : header.data_type;
+    if (!desc.data_type) desc.data_type = type;
+    if (*desc.data_type == type || stored_as(*desc.data_type) == type) return;
+    const std::string found(name_of(type));
+    add("DataType",
+        tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
+            " has " + found,
+        "write \"" + found + "\", or " +
+            (is_memory_ ? "pass a buffer of this type"
+             : raw_     ? "read the file as " + path_ + ":" + std::string(name_of(*desc.data_type))
+                        : "save array.astype(" + numpy_name(*desc.data_type) + ")"));
+  }
+
+  void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
+    if (desc.sizes.empty()) {
+      desc.sizes = header.sizes;
+      if (!is_memory_ && !raw_) desc.file = path_;
+    }
+    if (desc.sizes == header.sizes) return;
+    const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
+    add("Sizes",
+        tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
+            list_of(header.sizes),
+        "write " + list_of(header.sizes) +
+            (is_memory_        ? ", or pass a buffer of these sizes"
+             : raw_            ? ", or leave the sizes behind the file's name out"
+             : may_be_reshaped ? ", or save " + reshape_call(desc.sizes)
+                               : ", or name another file"));
+  }
+
+  // Those of a buffer in memory are taken, or must be those of the desc.
+  void merge_strides(TensorDesc& desc) {
+    if (!desc.strides) desc.strides = strides_;
+    if (desc.strides == strides_) return;
+    add("Strides",
+        tensor_ + ".Strides is " + list_of(*desc.strides) + ", but " + path_ + " has " +
+            list_of(*strides_),
+        "write " + list_of(*strides_) + ", or pass a buffer with these strides");
+  }
+
+  // With strides the file is a plain buffer of elements: it must hold all that they reach.
+  void check_strided_buffer(const TensorDesc& desc, const NpyHeader& header) {
+    if (desc.sizes.empty()) {
+      add("Strides", tensor_ + " has Strides but no Sizes", "write the Sizes, or leave Strides out",
+          "with Strides a .npy file is a plain buffer, whose shape says nothing");
+      return;
+    }
+    const bool usable = desc.strides->size() == desc.sizes.size() &&
+                        std::find(desc.sizes.begin(), desc.sizes.end(), 0U) == desc.sizes.end();
+    if (!usable) return;  // reported by validation
+    const auto needed = reached_elements(desc.sizes, *desc.strides);
+    const std::uint64_t held = element_count(header.sizes).value_or(0);
+    if (!needed || *needed <= held) return;
+    add("Strides",
+        tensor_ + ".Strides reach " + counted(*needed, "element") + ", but " + path_ + " has " +
+            std::to_string(held),
+        std::string("make the Strides or Sizes smaller, or ") +
+            (is_memory_ ? "pass a larger buffer" : "bind a larger file"),
+        std::string("(sum of (size - 1) * stride) + 1 elements must be in the ") +
+            (is_memory_ ? "buffer" : "file"));
+  }
+
+  Description& description_;
+  NamedTensor slot_;
+  std::string tensor_;
+  std::string path_;
+  bool is_memory_;
+  std::optional<RawForm> raw_;
+  std::optional<Strides> strides_;  // of a buffer in memory
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void merge_header(Description& description, const NamedTensor& tensor, const TensorFile& file,
+                  const NpyHeader& header, Diagnostics& diagnostics) {
+  HeaderMerger(description, tensor, file, diagnostics).merge(header);
+}
+
+}  // namespace dmlop
