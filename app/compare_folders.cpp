@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "compare/comparison_text.hpp"
 #include "exit_codes.hpp"
+#include "job/confined_files.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -80,11 +81,9 @@ FileOutcome outcome_of(Verdict verdict) {
   return verdict == Verdict::failed ? FileOutcome::failed : FileOutcome::mistrusted;
 }
 
-// A pipe that nobody named would be waited for.
 void require_file(const std::string& path) {
-  std::error_code ignored;
-  if (fs::exists(to_path(path), ignored) && !fs::is_regular_file(to_path(path), ignored))
-    throw Error(ErrorKind::invalid_input, path + " is no regular file; compare it by its name");
+  if (const auto problem = problem_of_found(path, nullptr))
+    throw Error(problem->kind, path + ": " + problem->message + "; " + problem->suggestion);
 }
 
 FileResult compare_below(const std::string& name, const std::string& actual,

@@ -64,7 +64,7 @@ std::optional<Diagnostic> problem_of_found(const std::string& path,
       std::filesystem::is_directory(status))
     return std::nullopt;
   return Diagnostic{.file = path,
-                    .message = "this is a pipe or a device, for which a job would wait",
+                    .message = "this is a pipe or a device, which would be waited for",
                     .rule = "files that are found in a folder are regular files",
                     .suggestion = "remove it, or name it on the command line"};
 }

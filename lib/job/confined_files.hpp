@@ -27,7 +27,7 @@ Diagnostic confinement_finding(const std::string& path, const PathProblem& probl
                                const Confinement& confinement);
 
 /// What keeps a file from being read that was found, and not named: with a confinement its place,
-/// or that it is a pipe or a device, for which a job would wait.
+/// or that it is a pipe or a device, which would be waited for.
 std::optional<Diagnostic> problem_of_found(const std::string& path,
                                            const SharedConfinement& confinement);
 

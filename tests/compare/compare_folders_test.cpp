@@ -142,7 +142,9 @@ TEST_CASE("links to folders count, circles end, and a pipe that is found is not 
   folder.write("b/p.npy", float_npy("(1,)", {2}));
   const auto pipe = folder.compare();
   CHECK(pipe.code == 3);
-  CHECK(contains(pipe.output, "ERROR: p.npy: a/p.npy is no regular file"));
+  CHECK(contains(pipe.output,
+                 "ERROR: p.npy: a/p.npy: this is a pipe or a device, which would be waited "
+                 "for; remove it, or name it on the command line"));
 }
 
 TEST_CASE("a folder and a file, folders without files, and a picture of folders are wrong usage") {
