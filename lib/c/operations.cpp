@@ -26,6 +26,19 @@ void* memory_of(const std::vector<OutputBuffer>& buffers, const std::string& nam
   return nullptr;
 }
 
+// All fields of both by name: one that is added to either compiles only when it is passed on.
+RunnerOptions runner_options(const dmlop_context_options& given) {
+  const auto& [size, spec, cpu_threads, are_indices_strict, gpu_bytes, cpu_bytes] = given;
+  RunnerOptions options;
+  auto& [device, threads, device_memory_bytes, host_memory_bytes, strict_indices] = options;
+  device = spec == nullptr ? "" : spec;
+  threads = cpu_threads;
+  device_memory_bytes = gpu_bytes;
+  host_memory_bytes = cpu_bytes;
+  strict_indices = are_indices_strict != 0;
+  return options;
+}
+
 }  // namespace
 }  // namespace dmlop::c
 
@@ -48,11 +61,7 @@ dmlop_status dmlop_open(const dmlop_context_options* options, dmlop_context** co
   return guarded(error, [&] {
     auto& place = required(context, "context");
     const auto given = read_struct(options, dmlop_context_options DMLOP_CONTEXT_OPTIONS, "options");
-    place = new dmlop_context({.device = given.device == nullptr ? "" : given.device,
-                               .threads = given.threads,
-                               .device_memory_bytes = given.device_memory_bytes,
-                               .host_memory_bytes = given.host_memory_bytes,
-                               .strict_indices = given.strict_indices != 0});
+    place = new dmlop_context(runner_options(given));
   });
 }
 const char* dmlop_context_device(const dmlop_context* context) {

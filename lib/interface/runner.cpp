@@ -39,15 +39,24 @@ void refuse_unknown(const std::vector<OutputBuffer>& buffers, const std::vector<
   }
 }
 
+// All fields of both by name: one that is added to either compiles only when it is passed on.
+ExecutionOptions execution_options(const RunnerOptions& options) {
+  const auto& [device, threads, device_memory_bytes, host_memory_bytes, strict_indices] = options;
+  ExecutionOptions execution;
+  auto& [cpu_threads, gpu_bytes, cpu_bytes, are_indices_strict] = execution;
+  cpu_threads = threads;
+  gpu_bytes = device_memory_bytes;
+  cpu_bytes = host_memory_bytes;
+  are_indices_strict = strict_indices;
+  return execution;
+}
+
 }  // namespace
 
 Runner::Runner(const RunnerOptions& options)
     : state_(with_failures([&] {
-        return std::shared_ptr<State>(new State{Backend(gpu::DeviceRequest{options.device}),
-                                                {.threads = options.threads,
-                                                 .device_memory_bytes = options.device_memory_bytes,
-                                                 .host_memory_bytes = options.host_memory_bytes,
-                                                 .strict_indices = options.strict_indices}});
+        return std::shared_ptr<State>(
+            new State{Backend(gpu::DeviceRequest{options.device}), execution_options(options)});
       })) {}
 
 Runner::Runner(Runner&&) noexcept = default;

@@ -1,7 +1,9 @@
 """What `import dmlop` does, with NumPy: results, arrays of every kind, bad input, threads, Ctrl-C."""
 
 import array
+import ctypes
 import gc
+import inspect
 import os
 import pathlib
 import re
@@ -484,3 +486,27 @@ def test_a_tensor_stays_what_it_was_checked_to_be():
     for name, value in (("shape", (5,)), ("type", "FLOAT64"), ("data", memoryview(b""))):
         with pytest.raises(AttributeError):
             setattr(tensor, name, value)
+
+
+def structs_of_header():
+    """The fields of each struct of dmlop.h, in order."""
+    header = (SAMPLES.parent / "lib/include/dmlop/dmlop.h").read_text()
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    structs = re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", text, re.S)
+    return {name: re.findall(r"(\w+)\)?(?:\([^)]*\))?;", body) for body, name in structs}
+
+
+def test_structs_have_the_fields_of_the_header():
+    structs = structs_of_header()
+    for name, each in vars(dmlop._library).items():
+        if isinstance(each, type) and issubclass(each, ctypes.Structure):
+            words = re.sub("([A-Z])", r"_\1", name.replace("Struct", "")).lower()
+            assert [field[0].rstrip("_") for field in each._fields_] == structs.pop("dmlop" + words)
+    assert structs == {}
+
+
+def test_every_option_of_a_context_is_a_parameter():
+    options = structs_of_header()["dmlop_context_options"]
+    assert set(inspect.signature(dmlop.Context).parameters) == set(options) - {"struct_size"}
+    options = structs_of_header()["dmlop_bench_options"]
+    assert set(inspect.signature(dmlop.bench).parameters) >= set(options) - {"struct_size"}
