@@ -40,9 +40,9 @@ constexpr std::size_t kinds_max = 1000;
 // What is wrong with a job, without the names of files in it; "" where that is for each job to say.
 std::string mistake_in(const BatchResult& result) {
   const std::size_t help = result.brief.find("help: ");
-  const std::string remedy = help == std::string::npos
-                                 ? ""
-                                 : result.brief.substr(help, result.brief.find('\n', help) - help);
+  std::string remedy = help == std::string::npos
+                           ? ""
+                           : result.brief.substr(help, result.brief.find('\n', help) - help);
   switch (result.status) {
     case Status::uncompared:
       return joined_lines(result.message);

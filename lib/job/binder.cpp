@@ -150,7 +150,7 @@ std::string Binder::how_to_name(const std::string& tensor, std::optional<std::si
   const std::string binding = "\"bindings\": {\"" + tensor + "\": " + files_up_to(element) + "}";
   if (request_.is_of_batch) return "add " + binding + " to the job" + beside_description(name);
   const bool needs_name = names_.size() > 1 || element;
-  const std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";
+  std::string option = "add " + option_ + (needs_name ? tensor + "=" : "") + "FILE.npy";
   if (description_.document().is_of_command_line()) return option;
   return option + ", or " + binding + " to the description";
 }
