@@ -25,7 +25,7 @@ namespace {
 
 // Panels hold four bytes of a line side by side, and those of all their lines one after the other.
 constexpr std::size_t group = 4;
-constexpr std::size_t width = 32;  // columns of a panel: two vectors of sums
+constexpr std::size_t panel_width = 32;  // columns: two vectors of sums
 constexpr Threshold depth_at_once{1024, 12};
 static_assert(depth_at_once.most() * 255 * 128 < (std::size_t{1} << 31), "sums fit 32 bits");
 
@@ -123,7 +123,7 @@ DMLOP_VNNI void multiply_tile(const Panels& panels, const std::byte* left, const
       sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], a, b1);
     }
     left += panel_rows * group;
-    right += width * group;
+    right += panel_width * group;
   }
   for (std::size_t r = 0; r < rows; ++r) {
     add_sums(sums[r][0], panels.is_first, to + r * panels.pitch);
@@ -136,7 +136,7 @@ void multiply(const Panels& panels) {
   static constexpr std::array<Tile, panel_rows> tiles{multiply_tile<1>, multiply_tile<2>,
                                                       multiply_tile<3>, multiply_tile<4>,
                                                       multiply_tile<5>, multiply_tile<6>};
-  for (std::size_t column = 0; column < panels.columns; column += width) {
+  for (std::size_t column = 0; column < panels.columns; column += panel_width) {
     const std::byte* right = panels.right + column * panels.groups * group;
     for (std::size_t row = 0; row < panels.rows; row += panel_rows) {
       const std::size_t rows = std::min(panel_rows, panels.rows - row);
@@ -149,7 +149,7 @@ void multiply(const Panels& panels) {
 /// Reads columns, four bytes of all of them at a time, into panels.
 void pack(const ByteReader& columns, std::size_t count, std::uint64_t k, std::uint64_t end,
           std::uint8_t flip, std::byte* lines, std::byte* to) {
-  const std::size_t pitch = (count + width - 1) / width * width;
+  const std::size_t pitch = (count + panel_width - 1) / panel_width * panel_width;
   const std::size_t groups = (end - k + group - 1) / group;
   for (std::size_t g = 0; g < groups; ++g) {
     const std::uint64_t at = k + g * group;
@@ -157,9 +157,10 @@ void pack(const ByteReader& columns, std::size_t count, std::uint64_t k, std::ui
     // Flipped, what is missing is 0.
     std::fill(lines + here * pitch, lines + group * pitch, std::byte{flip});
     columns.read(at, here, pitch, lines);
-    std::byte* panel = to + g * width * group;
-    for (std::size_t first = 0; first < pitch; first += width, panel += groups * width * group) {
-      for (std::size_t i = 0; i < width; i += 16)
+    std::byte* panel = to + g * panel_width * group;
+    for (std::size_t first = 0; first < pitch;
+         first += panel_width, panel += groups * panel_width * group) {
+      for (std::size_t i = 0; i < panel_width; i += 16)
         interleave({lines, 1, pitch, false}, first + i, 0, flip, panel + i * group);
     }
   }
@@ -169,16 +170,17 @@ void pack(const ByteReader& columns, std::size_t count, std::uint64_t k, std::ui
 DMLOP_VNNI void add_columns(const std::byte* panels, std::size_t count, std::size_t groups,
                             std::vector<double>& sums) {
   const __m512i ones = _mm512_set1_epi8(1);
-  for (std::size_t first = 0; first < count; first += width) {
+  for (std::size_t first = 0; first < count; first += panel_width) {
     __m512i low = _mm512_setzero_si512(), high = low;
-    for (std::size_t g = 0; g < groups; ++g, panels += width * group) {
+    for (std::size_t g = 0; g < groups; ++g, panels += panel_width * group) {
       low = _mm512_dpbusd_epi32(low, ones, _mm512_loadu_si512(panels));
       high = _mm512_dpbusd_epi32(high, ones, _mm512_loadu_si512(panels + 64));
     }
-    std::int32_t lines[width];
+    std::int32_t lines[panel_width];
     _mm512_storeu_si512(lines, low);
-    _mm512_storeu_si512(lines + width / 2, high);
-    for (std::size_t i = 0; i < std::min(width, count - first); ++i) sums[first + i] += lines[i];
+    _mm512_storeu_si512(lines + panel_width / 2, high);
+    for (std::size_t i = 0; i < std::min(panel_width, count - first); ++i)
+      sums[first + i] += lines[i];
   }
 }
 
@@ -216,7 +218,7 @@ void ByteProduct::run_packed(const ByteLines& left, std::size_t rows, bool is_ri
                              std::size_t columns, std::uint64_t depth, const Sums& sums,
                              Pack&& pack_right) {
   const std::size_t whole_rows = (rows + panel_rows - 1) / panel_rows * panel_rows;
-  const std::size_t whole_columns = (columns + width - 1) / width * width;
+  const std::size_t whole_columns = (columns + panel_width - 1) / panel_width * panel_width;
   const std::size_t deepest = std::min<std::uint64_t>(depth + group, depth_at_once);
   auto* left_panels = left_memory_.at_least<std::byte>(whole_rows * deepest);
   auto* right_panels = right_memory_.at_least<std::byte>(whole_columns * deepest);
@@ -239,14 +241,14 @@ void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteLines& 
                       std::size_t columns, std::uint64_t depth, const Sums& sums) {
   run_packed(left, rows, right.is_signed, columns, depth, sums,
              [&](std::uint64_t k, std::uint64_t end, std::uint8_t flip, std::byte* to) {
-               pack(right, columns, width, k, end, flip, to);
+               pack(right, columns, panel_width, k, end, flip, to);
              });
 }
 
 void ByteProduct::run(const ByteLines& left, std::size_t rows, const ByteReader& right,
                       std::size_t columns, std::uint64_t depth, const Sums& sums) {
-  auto* lines = line_memory_.at_least<std::byte>(group * (columns + width));
-  std::fill_n(lines, group * (columns + width), std::byte{0});
+  auto* lines = line_memory_.at_least<std::byte>(group * (columns + panel_width));
+  std::fill_n(lines, group * (columns + panel_width), std::byte{0});
   run_packed(left, rows, right.is_signed, columns, depth, sums,
              [&](std::uint64_t k, std::uint64_t end, std::uint8_t flip, std::byte* to) {
                pack(right, columns, k, end, flip, lines, to);

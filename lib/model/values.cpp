@@ -267,7 +267,7 @@ std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Va
     const auto element = data_type && value != nullptr
                              ? read_element(reader, *value, item_name + ".value", *data_type)
                              : std::nullopt;
-    if (!element) {
+    if (!data_type || !element) {
       ++findings;
       continue;
     }

@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 
+#include "guide/words.hpp"
 #include "ops/operator.hpp"
 #include "program.hpp"
 #include "spec/tolerance_reader.hpp"
@@ -213,4 +216,24 @@ TEST_CASE("options of a tolerance that mean nothing are wrong usage") {
     CHECK(result.error.starts_with("dmlop: error: "));
     CHECK(result.error.find(row.front().substr(0, 5)) != std::string::npos);
   }
+}
+
+// A tolerance that is too large hides wrong results from every comparison of a user. So each one,
+// which their golden files depend on, changes in two places or not at all.
+TEST_CASE("default tolerances are those that are published") {
+  std::string tolerances;
+  for (const std::string& name : specified_operators()) {
+    const OperatorSpec& spec = *find_spec(name);
+    for (const DataTypeInfo& type : data_types) {
+      const Tolerance tolerance = spec.default_tolerance(type.type);
+      if (to_text(tolerance) == to_text(Tolerance{})) continue;
+      tolerances += name + " " + std::string(type.name) + ": " + to_text(tolerance) + "\n";
+    }
+    if (const std::string terms = terms_text(spec); !terms.empty())
+      tolerances += name + ": " + terms + "\n";
+  }
+  const std::string path = DMLOP_TEST_DATA "/tolerances.txt";
+  if (std::getenv("DMLOP_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(path, std::ios::binary) << tolerances;
+  CHECK(tolerances == read_file(path));
 }

@@ -314,7 +314,9 @@ TEST_CASE("golden cases: every operator that runs gives what DirectML gives") {
         allowed, [](const auto& exception) { return exception.first->is_refusal(); });
     if (count[one.operator_name]++ % one_in != 0 && !is_refused) continue;
     if (chosen++ % share.parts != share.part) continue;
-    const auto [found, ran_on_gpu] = result_of(one, backend, allowed);
+    const CaseResult result = result_of(one, backend, allowed);
+    const std::string& found = result.difference;
+    const bool ran_on_gpu = result.ran_on_gpu;
     on_gpu[one.operator_name] += ran_on_gpu ? 1 : 0;
     ++ran;
     agreed += found.empty() && allowed.empty() ? 1 : 0;  // no exception is there without need
@@ -329,12 +331,13 @@ TEST_CASE("golden cases: every operator that runs gives what DirectML gives") {
   }
   constexpr std::size_t fewest = 10;  // cases of an operator
   CHECK(count.size() >= 177);
-  for (const auto& [name, cases] : count) CHECK_MESSAGE(cases >= fewest, name << ": " << cases);
+  for (const auto& entry : count)
+    CHECK_MESSAGE(entry.second >= fewest, entry.first << ": " << entry.second);
   std::size_t all = 0;
-  for (const auto& [name, cases] : on_gpu) {
+  for (const auto& entry : on_gpu) {
     if (backend.is_gpu() && one_in <= 3 && share.parts == 1)
-      CHECK_MESSAGE(cases > 0, name << ": a GPU ran none");
-    all += cases;
+      CHECK_MESSAGE(entry.second > 0, entry.first << ": a GPU ran none");
+    all += entry.second;
   }
   if (backend.is_gpu() && share.parts == 1) CHECK(all > 150);
   MESSAGE("stored cases: " << agreed << " agree " << ran - agreed << " differ " << on_cpu

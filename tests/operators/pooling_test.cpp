@@ -633,7 +633,7 @@ TEST_CASE("QUANTIZED_LINEAR_AVERAGE_POOLING: random windows, values for all or f
   for (int i = 0; i < 200; ++i) {
     const auto [pooling, sizes] = random_pooling(random, true);
     const DataType type = random.one_in(2) ? DataType::Int8 : DataType::UInt8;
-    const auto channel_sizes = [&] {
+    const auto channel_sizes = [&random, &sizes = sizes] {
       List some(sizes.size(), 1);
       if (random.one_in(2)) some[1] = sizes[1];
       return some;
