@@ -269,7 +269,7 @@ class Mutator {
       for (const std::int64_t other : {size + 1, size - 1, 2 * size}) {
         if (other < 1) continue;
         Json desc = desc_;
-        for_tensors(desc, [&](Json& tensor) {
+        for_tensors(desc, [&index = index, &size = size, other](Json& tensor) {
           tensor.erase("Strides");
           Json& list = tensor["Sizes"];
           if (index < list.size() && list[index] == size) list[index] = other;
