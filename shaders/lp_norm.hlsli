@@ -2,13 +2,17 @@
 // whose powers do not fit float32.
 //
 // ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below which a
-// plain sum of powers may have lost too much.
+// plain sum of powers may have lost too much; DILATIONS, if they are not those of the constants.
 //
 // Its kernels have CONSTANTS LpPoolingConstants; input 1 is the tensor, with what is around it.
 
 #include "half_bits.hlsli"
 
 #define PER_THREAD (16 / ELEMENT_SIZE)
+#define INPUT_OFFSET (SLACK_BYTES / ELEMENT_SIZE)  // of the first element
+#ifndef DILATIONS
+#define DILATIONS int3(constants.strides.w, constants.paddings.w, constants.width_dilation)
+#endif
 
 float load_magnitude(int at) {
   if (ELEMENT_SIZE == 2) return abs(f16tof32((input1[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
@@ -79,7 +83,7 @@ Window window_at(uint row, int x) {
   const uint image = plane / constants.depth.y;
   const uint batch = image / constants.channels;
   const int3 place = int3(int(plane - image * constants.depth.y), int(row - plane * constants.height.y), x);
-  window.base = int(uint(constants.offset) + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride);
+  window.base = int(INPUT_OFFSET + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride);
   window.begin = place * int3(constants.strides.xyz) - int3(constants.paddings.xyz);
   return window;
 }
@@ -87,6 +91,27 @@ Window window_at(uint row, int x) {
 int3 window_size() { return int3(constants.depth.w, constants.height.w, constants.width.w); }
 int3 input_extents() { return int3(constants.depth.x, constants.height.x, constants.width.x); }
 int3 input_strides() { return int3(constants.depth.z, constants.height.z, constants.width.z); }
+
+// How many elements of a window, without end, lie less than `distance` behind its begin.
+int3 elements_before(int3 distance) {
+  const int3 ahead = max(distance, int3(0, 0, 0));
+  const int3 dilations = DILATIONS;
+  [branch]
+  if (all(dilations == int3(1, 1, 1))) return ahead;
+  return int3((uint3(ahead) + uint3(dilations) - 1) / uint3(dilations));
+}
+
+// The elements of a window that are in the input: from the first to the one before the last.
+int3 first_inside(Window window) { return elements_before(-window.begin); }
+int3 last_inside(Window window) { return min(window_size(), elements_before(input_extents() - window.begin)); }
+
+// The source offset of a row of a window, as if the row began with the first column of the input.
+int row_at(Window window, int d, int h) {
+  const int2 at = window.begin.xy + int2(d, h) * DILATIONS.xy;
+  return window.base + at.x * input_strides().x + at.y * input_strides().y;
+}
+// The source offset of an element in that row.
+int column_at(Window window, int w) { return (window.begin.z + w * DILATIONS.z) * input_strides().z; }
 
 // The largest power of two that is not larger than x (x > 0), and its inverse.
 float power_of_two(float x) { return asfloat(clamp(asuint(x) >> 23, 1, 253) << 23); }
@@ -151,14 +176,13 @@ bool is_extreme(float sum) { return !is_nan(sum) && (sum < LEAST_SUM || sum > 1e
 
 // The norm of one window, with its elements scaled by the largest of them.
 float scaled_norm(Window window) {
-  const int3 first = max(window.begin, int3(0, 0, 0));
-  const int3 last = min(window.begin + window_size(), input_extents());
-  const int3 strides = input_strides();
+  const int3 first = first_inside(window);
+  const int3 last = last_inside(window);
   uint largest_bits = 0;
   for (int d = first.x; d < last.x; ++d) {
     for (int h = first.y; h < last.y; ++h) {
       for (int w = first.z; w < last.z; ++w) {
-        largest_bits = max(largest_bits, load_bits(window.base + d * strides.x + h * strides.y + w * strides.z));
+        largest_bits = max(largest_bits, load_bits(row_at(window, d, h) + column_at(window, w)));
       }
     }
   }
@@ -169,7 +193,7 @@ float scaled_norm(Window window) {
   for (int e = first.x; e < last.x; ++e) {
     for (int i = first.y; i < last.y; ++i) {
       for (int x = first.z; x < last.z; ++x) {
-        const uint bits = load_bits(window.base + e * strides.x + i * strides.y + x * strides.z);
+        const uint bits = load_bits(row_at(window, e, i) + column_at(window, x));
         add_exactly(sum, lost, scaled_power(scale, bits));
       }
     }

@@ -6,6 +6,8 @@
 #define CONSTANTS LpPoolingConstants
 #include "bindings.hlsli"
 
+LP_POOLING_SPECIALIZATION(SPECIALIZED)
+
 #if ELEMENT_SIZE == 2
 #define LEAST_SUM 1e-15
 #else
@@ -80,14 +82,15 @@ Lanes powers_at(int row, int x, int step) {
 // The sums of columns [begin, end) of one row of the windows; the first window begins at `x`.
 Lanes column_sums(int row, int x, int begin, int end) {
   const int step = int(constants.strides.z);
-  Lanes powers = powers_at(row, x + begin, step);
+  const int dilation = DILATIONS.z;
+  Lanes powers = powers_at(row, x + begin * dilation, step);
   Lanes sums = powers;
   for (int column = begin + 1; column < end; ++column) {
-    // Windows that move by one element share all but one column.
-    if (step == 1) {
-      shift_lanes(powers, power_at(row, x + column + PER_THREAD - 1));
+    // Windows that move by one of their elements share all but one column.
+    if (step == dilation) {
+      shift_lanes(powers, power_at(row, x + (column + PER_THREAD - 1) * dilation));
     } else {
-      powers = powers_at(row, x + column, step);
+      powers = powers_at(row, x + column * dilation, step);
     }
     add_lanes(sums, powers);
   }
@@ -99,25 +102,20 @@ Lanes column_sums(int row, int x, int begin, int end) {
 
 // How many additions in a row plain float32 may make. Each errs by at most half a unit in the last
 // place, and a root of two or more halves the accumulated error.
-#if P == 1
-#define PLAIN_ADDITIONS 7
-#else
-#define PLAIN_ADDITIONS 14
-#endif
+#define PLAIN_ADDITIONS (P == 1 ? 7 : 14)
 
 // The sums of adjacent windows; `window` is the first.
 Lanes window_sums(Window window) {
-  const int3 strides = input_strides();
   const int3 size = window_size();
-  const int2 first = max(window.begin.xy, int2(0, 0));
-  const int2 last = min(window.begin.xy + size.xy, input_extents().xy);
+  const int2 first = first_inside(window).xy;
+  const int2 last = last_inside(window).xy;
   const bool plain = size.x * size.y + size.z <= PLAIN_ADDITIONS;
   const int chunk = plain ? size.z : PLAIN_COLUMNS;
   Lanes sums = zero_lanes();
   Lanes lost = zero_lanes();
   for (int d = first.x; d < last.x; ++d) {
     for (int h = first.y; h < last.y; ++h) {
-      const int row = window.base + d * strides.x + h * strides.y;
+      const int row = row_at(window, d, h);
       for (int column = 0; column < size.z; column += chunk) {
         const Lanes part = column_sums(row, window.begin.z, column, min(column + chunk, size.z));
         if (plain) {

@@ -9,11 +9,12 @@
 #define CONSTANTS LpPoolingConstants
 #include "bindings.hlsli"
 
+LP_POOLING_SPECIALIZATION(SPECIALIZED)
+
 // A sum may miss up to 2^30 powers that float32 cannot hold, each below 1.2e-38.
 #define LEAST_SUM 1e-20
 #include "lp_norm.hlsli"
 
-#define PARTS constants.strides.w
 #define PART_ROWS constants.row_blocks
 #define PART_COLUMNS constants.column_blocks
 
@@ -44,6 +45,12 @@ void store_state(uint element, State state) {
   scratch[at + 3] = state.is_scaled;
 }
 
+// The most elements of a window that are in the input, along each axis.
+uint3 covered_most() { return uint3(min(window_size(), elements_before(input_extents()))); }
+
+uint parts_per_row() { return (covered_most().z + PART_COLUMNS - 1) / PART_COLUMNS; }
+uint part_count() { return (covered_most().x * covered_most().y + PART_ROWS - 1) / PART_ROWS * parts_per_row(); }
+
 Window window_of(uint element) {
   const uint row = element / constants.width.y;
   return window_at(row, int(element - row * constants.width.y));
@@ -64,14 +71,12 @@ void add_part(inout State state, float sum, float lost) {
 // Adds one part of the window. Parts count rows and columns from where the window enters the input.
 // There are as many rows as in a whole window, so some may lie beyond the input.
 void add_part_of(Window window, uint part, bool scaled, inout State state) {
-  const int3 first = max(window.begin, int3(0, 0, 0));
-  const int3 last = min(window.begin + window_size(), input_extents());
-  const int3 strides = input_strides();
-  const uint3 covered = uint3(min(window_size(), input_extents()));
-  const uint parts_per_row = (covered.z + PART_COLUMNS - 1) / PART_COLUMNS;
-  const uint first_row = part / parts_per_row * PART_ROWS;
+  const int3 first = first_inside(window);
+  const int3 last = last_inside(window);
+  const uint3 covered = covered_most();
+  const uint first_row = part / parts_per_row() * PART_ROWS;
   const uint last_row = min(first_row + PART_ROWS, covered.x * covered.y);
-  const int first_column = first.z + int(part % parts_per_row * PART_COLUMNS);
+  const int first_column = first.z + int(part % parts_per_row() * PART_COLUMNS);
   const int last_column = min(first_column + int(PART_COLUMNS), last.z);
   const Scale scale = scale_of(max(state.largest_bits, 1));
   float sum = 0;
@@ -81,9 +86,9 @@ void add_part_of(Window window, uint part, bool scaled, inout State state) {
     const int d = first.x + int(plane);
     const int h = first.y + int(row - plane * covered.y);
     if (d >= last.x || h >= last.y) continue;
-    const int begin = window.base + d * strides.x + h * strides.y;
+    const int begin = row_at(window, d, h);
     for (int column = first_column; column < last_column; ++column) {
-      const uint bits = load_bits(begin + column * strides.z);
+      const uint bits = load_bits(begin + column_at(window, column));
       if (scaled) {
         add_exactly(sum, lost, scaled_power(scale, bits));
       } else {
@@ -96,11 +101,12 @@ void add_part_of(Window window, uint part, bool scaled, inout State state) {
 }
 
 void add_up(uint element) {
-  const bool scaled = STEP >= PARTS;
-  const uint part = scaled ? STEP - PARTS : STEP;
+  const uint parts = part_count();
+  const bool scaled = STEP >= parts;
+  const uint part = scaled ? STEP - parts : STEP;
   State state = unpacked(uint4(0, 0, 0, 0));
   if (STEP != 0) state = loaded_state(element);
-  if (STEP == PARTS) {
+  if (STEP == parts) {
     state.is_scaled = is_extreme(state.sum + state.lost) && !needs_no_sum(state.largest_bits) ? 1 : 0;
     if (state.is_scaled != 0) {
       state.sum = 0;
@@ -134,7 +140,7 @@ void store_norms(uint thread) {
 }
 
 void run(uint thread) {
-  if (STEP == 2 * PARTS) {
+  if (STEP == 2 * part_count()) {
     store_norms(thread);
   } else {
     add_up(thread);

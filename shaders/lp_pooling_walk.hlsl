@@ -11,6 +11,7 @@
 
 #define P OPERATION
 #define LEAST_SUM (ELEMENT_SIZE == 2 ? 1e-15 : 1e-24)
+#define DILATIONS int3(1, 1, 1)
 
 float value_of(float element);
 uint half_bits(float x);
@@ -24,7 +25,7 @@ float value_of(float element) { return raised(abs(element)); }
 int plane_begin(uint plane) {
   const uint image = plane / constants.depth.y;
   const uint batch = image / constants.channels;
-  return int(uint(constants.offset) + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride +
+  return int(INPUT_OFFSET + batch * constants.batch_stride + (image - batch * constants.channels) * constants.channel_stride +
              (plane - image * constants.depth.y) * constants.strides.x * constants.depth.z);
 }
 

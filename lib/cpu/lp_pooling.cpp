@@ -39,12 +39,27 @@ constexpr Threshold taps_at_once{1024, 3};
 // Larger exponents take a double out of its range.
 constexpr std::uint64_t unscaled_p_max = 6;
 
-/// Outputs of a row that are computed together.
-inline std::uint64_t outputs_at_once(const PoolingAxis& width) {
-  // Windows far apart are summed one by one, not with all that lies between them.
-  if (width.window_stride / 4 > width.window) return 1;
-  return std::max<std::uint64_t>(1, columns_at_once / width.window_stride);
-}
+/// How the windows of a row of outputs are taken.
+struct Chunks {
+  std::uint64_t outputs = 1;  // that are computed together
+  std::uint64_t taps;         // elements of a window that are summed together
+  std::uint64_t columns;      // of these outputs
+  // Elements far apart are summed by themselves, not with all columns between them.
+  bool are_gathered;
+
+  explicit Chunks(const PoolingAxis& width) {
+    if (width.window_stride > 0)
+      outputs =
+          std::clamp<std::uint64_t>(columns_at_once / width.window_stride, 1, width.output_extent);
+    taps = std::clamp<std::uint64_t>(taps_at_once / width.dilation, 1, width.window);
+    columns = (outputs - 1) * width.window_stride + (taps - 1) * width.dilation + 1;
+    are_gathered = columns / 4 > outputs * taps;
+    if (!are_gathered) return;
+    taps = std::min<std::uint64_t>(width.window, taps_at_once);
+    outputs = std::clamp<std::uint64_t>(columns_at_once / taps, 1, width.output_extent);
+    columns = outputs * taps;
+  }
+};
 
 /// Sums in lanes of type T. Double reads rows of floats, float rows of halves; rows that are not
 /// such, or not packed, are converted to them first.
@@ -60,27 +75,26 @@ class LpPooling {
         width_(kernel.axes[2]),
         input_(input),
         size_(size_of(kernel.data_type)),
-        at_once_(outputs_at_once(width_)),
-        direct_(width_.input_stride == 1 && size_ == sizeof(Element)),
-        column_steps_(
-            direct_ ? 1 : 1 + page_steps * std::min(width_.input_stride * size_, page) / page),
+        chunks_(width_),
+        direct_(!chunks_.are_gathered && width_.input_stride == 1 && size_ == sizeof(Element)),
+        column_steps_(direct_ ? 1 : 1 + page_steps * std::min(column_bytes(), page) / page),
         rows_(kernel) {
-    const std::uint64_t taps = std::min<std::uint64_t>(width_.window, taps_at_once);
-    const std::uint64_t columns = (at_once_ - 1) * width_.window_stride + taps;
-    const std::uint64_t phases = at_once_ == 1 ? 1 : std::min(width_.window_stride, taps);
     // Whole blocks are read of each tap, and of sums.
-    columns_.resize(columns + block * lanes());
-    phases_.resize(phases * (at_once_ + taps / phases + 1 + block * lanes()));
-    taps_.resize(taps);
-    sums_.resize(at_once_ + block * lanes());
-    if (kernel.p > unscaled_p_max) largest_.resize(at_once_ + lanes());
-    if (!direct_) converted_.resize(rows_at_once * columns);
+    columns_.resize(chunks_.columns + block * lanes());
+    taps_.resize(chunks_.taps);
+    sums_.resize(chunks_.outputs + block * lanes());
+    if (kernel.p > unscaled_p_max) largest_.resize(chunks_.outputs + lanes());
+    if (!direct_) converted_.resize(rows_at_once * chunks_.columns);
+    if (chunks_.are_gathered) return;
+    const std::uint64_t reach = (chunks_.taps - 1) * width_.dilation + 1;
+    const std::uint64_t phases = chunks_.outputs == 1 ? 1 : std::min(width_.window_stride, reach);
+    phases_.resize(phases * (chunks_.outputs + reach / phases + 1 + block * lanes()));
   }
 
   template <class P>
   void run(const P& power, std::uint64_t begin, std::uint64_t end, Output& output) {
     // More rows, and more columns, are counted as they are summed.
-    const std::uint64_t at_once = std::min(at_once_, output.room(rows_at_once));
+    const std::uint64_t at_once = std::min(chunks_.outputs, output.room(rows_at_once));
     std::uint64_t row = ~std::uint64_t{0};
     while (begin < end) {
       const std::uint64_t o = begin % width_.output_extent;
@@ -101,6 +115,13 @@ class LpPooling {
   static constexpr std::uint64_t page_steps = 1024;
   static constexpr D d{};
   static std::size_t lanes() { return hn::Lanes(d); }
+
+  // From one element that is read to the next.
+  std::uint64_t column_bytes() const {
+    const std::uint64_t columns =
+        chunks_.are_gathered ? std::max(width_.window_stride, width_.dilation) : 1;
+    return columns * width_.input_stride * size_;
+  }
 
   // Vectors that are worked on together: additions wait for one another in each alone.
   static constexpr std::size_t block = 4;
@@ -134,7 +155,7 @@ class LpPooling {
   bool are_pairs(std::uint64_t o, std::uint64_t count) const {
     const Int first = static_cast<Int>(2 * o) - width_.start_padding;
     const Int last = first + static_cast<Int>(2 * count);
-    return width_.window == 2 && width_.window_stride == 2 && first >= 0 &&
+    return width_.window == 2 && width_.window_stride == 2 && width_.dilation == 1 && first >= 0 &&
            last <= static_cast<Int>(width_.input_extent) && direct_ && rows_.size() <= rows_at_once;
   }
 
@@ -245,11 +266,11 @@ class LpPooling {
     if (width_.window == taps_.size()) return {0, width_.window};
     const Int first = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
     const Int last = first + static_cast<Int>((count - 1) * width_.window_stride);
-    const Int window = static_cast<Int>(width_.window);
-    const Int begin = std::clamp<Int>(-last, 0, window - 1);
-    const Int end = rows_.size() == 0 ? begin + 1 : static_cast<Int>(width_.input_extent) - first;
-    return {static_cast<std::uint64_t>(begin),
-            static_cast<std::uint64_t>(std::clamp<Int>(end, begin + 1, window))};
+    const std::uint64_t begin =
+        std::min(elements_before(-last, width_.dilation), width_.window - 1);
+    const std::uint64_t end = elements_before(
+        rows_.size() == 0 ? 0 : static_cast<Int>(width_.input_extent) - first, width_.dilation);
+    return {begin, std::clamp(end, begin + 1, width_.window)};
   }
 
   // Sums the columns under elements [first_tap, first_tap + the result) of the windows of outputs
@@ -259,19 +280,27 @@ class LpPooling {
   std::uint64_t set_taps(const P& power, const Range& rows, std::uint64_t o, std::uint64_t count,
                          const Range& all, std::uint64_t first_tap) {
     const std::uint64_t taps = std::min<std::uint64_t>(taps_.size(), all.end - first_tap);
-    const std::uint64_t stride = count == 1 ? 1 : width_.window_stride;
-    const std::uint64_t columns = (count - 1) * stride + taps;
-    sum_columns(power, rows,
-                static_cast<Int>(o * width_.window_stride + first_tap) - width_.start_padding,
-                columns);
-    if (stride == 1) {
-      for (std::size_t t = 0; t < taps; ++t) taps_[t] = columns_.data() + t;
+    const Int first = static_cast<Int>(o * width_.window_stride + first_tap * width_.dilation) -
+                      width_.start_padding;
+    if (chunks_.are_gathered) {
+      sum_gathered(power, rows, first, taps, count);
+      for (std::size_t t = 0; t < taps; ++t) taps_[t] = columns_.data() + t * count;
       return taps;
     }
-    const std::uint64_t pitch = count + taps / stride + 1 + block * lanes();
-    for (std::size_t t = 0; t < taps; ++t)
-      taps_[t] = phases_.data() + t % stride * pitch + t / stride;
-    const std::uint64_t phases = std::min(stride, taps);
+    const std::uint64_t stride = count == 1 ? 1 : width_.window_stride;
+    const std::uint64_t reach = (taps - 1) * width_.dilation + 1;
+    const std::uint64_t columns = (count - 1) * stride + reach;
+    sum_columns(power, rows, first, columns);
+    if (stride == 1) {
+      for (std::size_t t = 0; t < taps; ++t) taps_[t] = columns_.data() + t * width_.dilation;
+      return taps;
+    }
+    const std::uint64_t pitch = count + reach / stride + 1 + block * lanes();
+    for (std::size_t t = 0; t < taps; ++t) {
+      const std::uint64_t column = t * width_.dilation;
+      taps_[t] = phases_.data() + column % stride * pitch + column / stride;
+    }
+    const std::uint64_t phases = std::min(stride, reach);
     if (stride == 2 && lanes() > 1) {
       split_by_2(columns, phases, pitch);
     } else {
@@ -313,16 +342,33 @@ class LpPooling {
     std::fill_n(columns_.begin(), before, T{0});
     std::fill(columns_.begin() + static_cast<Int>(rows_.size() == 0 ? 0 : before + inside),
               columns_.begin() + static_cast<Int>(columns), T{0});
-    const std::uint64_t row_steps = far_steps + inside * column_steps_;
+    sum_rows(power, rows, &columns_[before], inside, [&](std::uint64_t row, std::size_t slot) {
+      return row_at(row, first_inside, inside, slot);
+    });
+  }
+
+  // columns_[t * count + k] = the same at column first + t * dilation + k * stride of the windows.
+  // As a function of its own it leaves the registers to the loops that most windows take.
+  template <class P>
+  HWY_NOINLINE void sum_gathered(const P& power, const Range& rows, Int first, std::uint64_t taps,
+                                 std::uint64_t count) {
+    if (rows_.size() == 0) std::fill_n(columns_.begin(), taps * count, T{0});
+    sum_rows(power, rows, columns_.data(), taps * count, [&](std::uint64_t row, std::size_t slot) {
+      return gathered(row, first, taps, count, slot);
+    });
+  }
+
+  // Sums the powers of `count` elements of all rows; read(row, slot) gives those of one.
+  template <class P, class Read>
+  void sum_rows(const P& power, const Range& rows, T* sums, std::size_t count, Read&& read) {
+    const std::uint64_t row_steps = far_steps + count * column_steps_;
     WindowRows::Offsets room;
     std::array<const std::byte*, rows_at_once> sources;
     for (std::uint64_t row = rows.begin; row < rows.end; row += rows_at_once) {
       const auto offsets = rows_.offsets(row, std::min(rows_at_once, rows.end - row), room);
       steps_.add(offsets.size() * row_steps);
-      for (std::size_t i = 0; i < offsets.size(); ++i)
-        sources[i] = row_at(offsets[i], first_inside, inside, i);
-      add_rows(power, std::span(sources).first(offsets.size()), inside, row == rows.begin,
-               &columns_[before]);
+      for (std::size_t i = 0; i < offsets.size(); ++i) sources[i] = read(offsets[i], i);
+      add_rows(power, std::span(sources).first(offsets.size()), count, row == rows.begin, sums);
     }
   }
 
@@ -331,17 +377,47 @@ class LpPooling {
     const std::byte* from =
         input_.data() + (row + static_cast<std::uint64_t>(begin) * width_.input_stride) * size_;
     if (direct_) return from;
-    Element* to = &converted_[slot * (converted_.size() / rows_at_once)];
-    for (std::size_t i = 0; i < count; ++i, from += width_.input_stride * size_) {
-      if (size_ == sizeof(Element)) {
-        std::memcpy(&to[i], from, sizeof(Element));
-      } else {
-        std::uint16_t half;
-        std::memcpy(&half, from, sizeof half);
-        to[i] = static_cast<Element>(half_to_float(half));
+    return converted(from, count, slot);
+  }
+
+  // A function of its own for the same reason.
+  HWY_NOINLINE const std::byte* converted(const std::byte* from, std::size_t count,
+                                          std::size_t slot) {
+    Element* to = converted_at(slot);
+    for (std::size_t i = 0; i < count; ++i, from += width_.input_stride * size_)
+      to[i] = element_at(from);
+    return reinterpret_cast<const std::byte*>(to);
+  }
+
+  // The elements of a row under `count` windows, one tap after the other; the first is at `first`.
+  const std::byte* gathered(std::uint64_t row, Int first, std::uint64_t taps, std::uint64_t count,
+                            std::size_t slot) {
+    Element* to = converted_at(slot);
+    for (std::uint64_t t = 0; t < taps; ++t) {
+      auto column = static_cast<std::uint64_t>(first) + t * width_.dilation;
+      for (std::uint64_t k = 0; k < count; ++k, column += width_.window_stride) {
+        // A column in front of the row is a very large number here.
+        const bool is_inside = column < width_.input_extent;
+        *to++ = is_inside ? element_at(input_.data() + (row + column * width_.input_stride) * size_)
+                          : Element{0};
       }
     }
-    return reinterpret_cast<const std::byte*>(to);
+    return reinterpret_cast<const std::byte*>(converted_at(slot));
+  }
+
+  Element* converted_at(std::size_t slot) {
+    return &converted_[slot * (converted_.size() / rows_at_once)];
+  }
+
+  Element element_at(const std::byte* from) const {
+    if (size_ == sizeof(Element)) {
+      Element element;
+      std::memcpy(&element, from, sizeof element);
+      return element;
+    }
+    std::uint16_t half;
+    std::memcpy(&half, from, sizeof half);
+    return static_cast<Element>(half_to_float(half));
   }
 
   // The sum and the powers of the rows at columns from `at` on.
@@ -387,8 +463,8 @@ class LpPooling {
     const PoolingAxis& height = kernel_.axes[1];
     const Int begin = static_cast<Int>(o * width_.window_stride) - width_.start_padding;
     const auto first = static_cast<std::uint64_t>(std::max<Int>(begin, 0));
-    const std::uint64_t columns = std::min((count - 1) * width_.window_stride + width_.window,
-                                           std::uint64_t{columns_at_once});
+    const std::uint64_t columns = std::min<std::uint64_t>(
+        (count - 1) * width_.window_stride + width_.reach(), columns_at_once);
     next_bytes_ = columns * size_;
     const std::uint64_t fresh =
         std::min<std::uint64_t>({rows_.size(), height.window_stride, rows_at_once});
@@ -430,8 +506,8 @@ class LpPooling {
   const LpPoolingKernel& kernel_;
   const PoolingAxis& width_;
   std::span<const std::byte> input_;
-  std::size_t size_;                                   // of an element
-  std::uint64_t at_once_;                              // outputs
+  std::size_t size_;  // of an element
+  Chunks chunks_;
   bool direct_;                                        // rows are read where they are
   std::uint64_t column_steps_;                         // of reading an element of a row
   std::array<const std::byte*, rows_at_once> next_{};  // what the next row reads of input rows

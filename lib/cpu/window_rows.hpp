@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/divide.hpp"
 #include "ops/kernel.hpp"
 
 namespace dmlop::cpu {
@@ -15,16 +16,28 @@ using Int = std::int64_t;
 /// Rows that are summed together.
 constexpr std::uint64_t rows_at_once = 16;
 
-/// The window of one axis at output index o, cut to the input: source indices [first, last).
+/// How many elements of a window, without end, lie less than `distance` behind its begin.
+inline std::uint64_t elements_before(Int distance, std::uint64_t dilation) {
+  if (distance <= 0) return 0;
+  const auto elements = static_cast<std::uint64_t>(distance);
+  // Most windows have no dilation, and a division takes as long as a few outputs.
+  return dilation == 1 ? elements : divided_up(elements, dilation);
+}
+
+/// The elements of the window of one axis at output index o that are in the input.
 struct Reach {
-  Int first;
-  Int last;
+  std::uint64_t first;  // index in the input
+  std::uint64_t count;
 };
 
 inline Reach reach_at(const PoolingAxis& axis, std::uint64_t o) {
   const Int begin = static_cast<Int>(o * axis.window_stride) - axis.start_padding;
-  return {std::max<Int>(begin, 0), std::min<Int>(begin + static_cast<Int>(axis.window),
-                                                 static_cast<Int>(axis.input_extent))};
+  const std::uint64_t before = elements_before(-begin, axis.dilation);
+  const std::uint64_t end = std::min(
+      axis.window, elements_before(static_cast<Int>(axis.input_extent) - begin, axis.dilation));
+  if (end <= before) return {0, 0};
+  return {static_cast<std::uint64_t>(begin + static_cast<Int>(before * axis.dilation)),
+          end - before};
 }
 
 /// The input rows under the windows of one output row, as offsets in elements. Only the first are
@@ -33,7 +46,10 @@ class WindowRows {
  public:
   using Offsets = std::array<std::uint64_t, rows_at_once>;
 
-  explicit WindowRows(const LpPoolingKernel& kernel) : kernel_(kernel) {}
+  explicit WindowRows(const LpPoolingKernel& kernel)
+      : kernel_(kernel),
+        slice_stride_(kernel.axes[0].input_stride * kernel.axes[0].dilation),
+        row_stride_(kernel.axes[1].input_stride * kernel.axes[1].dilation) {}
 
   /// Goes to those of output row `index`.
   void set(std::uint64_t index) {
@@ -42,12 +58,11 @@ class WindowRows {
     const std::uint64_t z = index / height.output_extent % depth.output_extent;
     const std::uint64_t image = index / height.output_extent / depth.output_extent;
     const Reach rows = reach_at(height, y), slices = reach_at(depth, z);
-    height_ = static_cast<std::uint64_t>(std::max<Int>(0, rows.last - rows.first));
-    size_ = height_ * static_cast<std::uint64_t>(std::max<Int>(0, slices.last - slices.first));
+    height_ = rows.count;
+    size_ = rows.count * slices.count;
     first_ = image / kernel_.batch_extents[1] * kernel_.batch_strides[0] +
              image % kernel_.batch_extents[1] * kernel_.batch_strides[1] +
-             static_cast<std::uint64_t>(slices.first) * depth.input_stride +
-             static_cast<std::uint64_t>(rows.first) * height.input_stride;
+             slices.first * depth.input_stride + rows.first * height.input_stride;
     list(0, std::span(listed_).first(std::min(size_, listed_max)));
   }
 
@@ -66,20 +81,21 @@ class WindowRows {
 
   void list(std::uint64_t begin, std::span<std::uint64_t> offsets) const {
     if (offsets.empty()) return;
-    const std::uint64_t row_stride = kernel_.axes[1].input_stride;
-    std::uint64_t slice = first_ + begin / height_ * kernel_.axes[0].input_stride;
+    std::uint64_t slice = first_ + begin / height_ * slice_stride_;
     std::uint64_t in_slice = begin % height_;
-    std::uint64_t at = slice + in_slice * row_stride;
+    std::uint64_t at = slice + in_slice * row_stride_;
     for (std::uint64_t& offset : offsets) {
       offset = at;
-      at += row_stride;
+      at += row_stride_;
       if (++in_slice < height_) continue;
       in_slice = 0;
-      at = slice += kernel_.axes[0].input_stride;
+      at = slice += slice_stride_;
     }
   }
 
   const LpPoolingKernel& kernel_;
+  std::uint64_t slice_stride_;
+  std::uint64_t row_stride_;
   std::uint64_t first_ = 0;   // offset of the first row
   std::uint64_t height_ = 0;  // rows of a slice
   std::uint64_t size_ = 0;    // rows of all

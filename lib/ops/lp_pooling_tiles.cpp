@@ -21,7 +21,7 @@ struct PoolingBox {
 PoolingBox pooling_box(const PoolingAxis& axis, TileRange range) {
   const Int first = static_cast<Int>(range.begin * axis.window_stride) - axis.start_padding;
   const Int last =
-      static_cast<Int>((range.end - 1) * axis.window_stride + axis.window) - axis.start_padding;
+      static_cast<Int>((range.end - 1) * axis.window_stride + axis.reach()) - axis.start_padding;
   const Int n = static_cast<Int>(axis.input_extent);
   const Int low = std::clamp<Int>(first, 0, n - 1);
   const Int high = std::clamp<Int>(last, low + 1, n);

@@ -16,6 +16,7 @@ Windows tamed(Windows windows, std::uint64_t input_extent, std::uint64_t outputs
   windows.stride = std::min(windows.stride, end);
   if (windows.divisor != Divisor::elements_and_padding)
     windows.size = std::min(windows.size, divided_up(end, windows.dilation));
+  if (windows.size == 1) windows.dilation = 1;  // between its elements, of which it has one
   if (windows.size > 0) return windows;
   // Elements in padding alone are none; of averages that are divided by none the result is NaN.
   windows.size = windows.dilation = 1;

@@ -68,6 +68,7 @@ LpPoolingKernel random_pooling(DataType type, std::uint64_t p, Random& random) {
     axis.window = random.from_to(1, 4);
     axis.output_extent = random.from_to(1, 6);
     axis.window_stride = random.from_to(1, 1 + far / 5);
+    if (random.one_in(2)) axis.dilation = random.from_to(1, 1 + far / 4);
     axis.start_padding = static_cast<std::int64_t>(random.below(far));
   }
   return kernel;
@@ -140,6 +141,7 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
                        .input_stride = 45,
                        .window = 100,
                        .window_stride = 20,
+                       .dilation = 2,
                        .start_padding = 90};
       large.axes[2] = {.input_extent = 45,
                        .output_extent = 2,

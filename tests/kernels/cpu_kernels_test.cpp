@@ -16,11 +16,11 @@
 #include "cpu/execute.hpp"
 #include "cpu/halves.hpp"
 #include "end_of_page.hpp"
-#include "reference/lp_pooling.hpp"
 #include "reference/moving.hpp"
 #include "reference/padding.hpp"
 #include "reference/reverse_subsequences.hpp"
 #include "reference/slice1.hpp"
+#include "reference/windows.hpp"
 #include "simd_targets.hpp"
 #include "sweep.hpp"
 #include "tensor/half.hpp"
@@ -225,8 +225,8 @@ TEST_CASE("cpu kernels: rows that were columns") {
     for (const std::uint64_t row_bytes : {2U, 24U, 511U, 512U, 513U, 600U}) {
       for (const std::uint64_t column_bytes : {64U, 80U, 512U, 513U, 1300U}) {
         const std::uint64_t width = row_bytes / size + 2, height = column_bytes / size + 1;
-        const auto columns = transposed_case(type, {2, height, width},
-                                             {height * width, 1, height}, random);
+        const auto columns =
+            transposed_case(type, {2, height, width}, {height * width, 1, height}, random);
         CHECK(cpu::Parts(kernel_of(columns.description), 1)[0].count > 1);
         check_on_every_target(columns, random);
         // Axes that do not lie between each other as they do in the output.
@@ -340,6 +340,55 @@ TEST_CASE("cpu kernels: LP_POOLING with windows larger than are summed at once")
   }
 }
 
+TEST_CASE("cpu kernels: LP_POOLING1 of elements that stand apart along each axis") {
+  Random random(71);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : {1U, 2U, 3U, 5U, 9U}) {
+      for (int repeat = 0; repeat < 24; ++repeat) {
+        List sizes = shape(random);
+        if (random.one_in(3)) sizes.insert(sizes.begin() + 2, random.from_to(1, 5));
+        LpPooling1 norms{.p = p, .pooling = {}};
+        Pooling& pooling = norms.pooling;
+        for (std::size_t i = 2; i < sizes.size(); ++i) {
+          pooling.start.push_back(random.one_in(2) ? 0 : random.below(7));
+          pooling.end.push_back(random.one_in(2) ? 0 : random.below(7));
+          const std::uint64_t padded = sizes[i] + pooling.start.back() + pooling.end.back();
+          pooling.dilations.push_back(random.from_to(1, 4));
+          const std::uint64_t most = (padded - 1) / pooling.dilations.back() + 1;
+          pooling.window.push_back(random.from_to(1, std::min<std::uint64_t>(most, 6)));
+          pooling.strides.push_back(random.from_to(1, 4));
+        }
+        const Tensor input = random_numbers(type, sizes, repeat % 4 == 0, random);
+        check_on_every_target(case_of(norms, {input}, promise), random);
+      }
+    }
+  }
+}
+
+TEST_CASE("cpu kernels: LP_POOLING1 of elements farther apart than are summed at once") {
+  struct Row {
+    std::uint64_t window, stride, dilation, start, end, width;
+  };
+  // As many columns between elements as outputs use, fewer, and more; windows far apart, and more
+  // elements than are summed at once.
+  const std::vector<Row> rows{
+      {3, 1, 512, 0, 0, 3000},  {3, 1, 513, 7, 600, 3000}, {5, 1, 1500, 0, 900, 6000},
+      {4, 2, 300, 5, 0, 2600},  {3, 3, 341, 0, 0, 2400},   {3, 3, 342, 400, 0, 2400},
+      {9, 50, 7, 20, 20, 900},  {2, 700, 600, 0, 0, 6000}, {1100, 300, 2, 30, 0, 3000},
+      {1030, 1, 2, 0, 0, 2100}, {2, 1, 90, 0, 0, 95},      {7, 1, 33, 0, 0, 199}};
+  Random random(72);
+  for (const Row& row : rows) {
+    for (const DataType type : F2) {
+      for (const std::uint64_t p : {2U, 3U, 9U}) {
+        const Tensor input = random_numbers(type, {1, 1, 3, row.width}, false, random);
+        const Pooling pooling{
+            {2, row.window}, {1, row.stride}, {2, row.dilation}, {0, row.start}, {1, row.end}};
+        check_on_every_target(case_of(LpPooling1{p, pooling}, {input}, promise), random);
+      }
+    }
+  }
+}
+
 /// Every half, as a row that is pooled one by one with P 1: what comes out is its magnitude.
 TEST_CASE("cpu kernels: FLOAT16 is read and written exactly") {
   Tensor halves = Tensor::packed(DataType::Float16, {1, 1, 1, 1 << 16});
@@ -409,15 +458,16 @@ TEST_CASE("cpu kernels: rows of FLOAT16 are read and written as one element is")
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < floats.size(); ++i) {
         const float one = half_to_float(halves[begin + i]);
-        wrong += std::isnan(one) ? !std::isnan(floats[i])
-                                 : std::bit_cast<std::uint32_t>(one) !=
-                                       std::bit_cast<std::uint32_t>(floats[i]);
+        wrong += std::isnan(one)
+                     ? !std::isnan(floats[i])
+                     : std::bit_cast<std::uint32_t>(one) != std::bit_cast<std::uint32_t>(floats[i]);
       }
       CHECK(wrong == 0);
       const auto rest = std::span<const double>(numbers).subspan(begin);
       std::vector<std::uint16_t> written(rest.size());
       cpu::halves_of_doubles(rest, reinterpret_cast<std::byte*>(written.data()));
-      for (std::size_t i = 0; i < rest.size(); ++i) wrong += written[i] != half_from_double(rest[i]);
+      for (std::size_t i = 0; i < rest.size(); ++i)
+        wrong += written[i] != half_from_double(rest[i]);
       CHECK(wrong == 0);
     }
   });

@@ -307,22 +307,26 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
                     .input_stride = 1,
                     .window = 4,
                     .window_stride = 2,
+                    .dilation = 3,
                     .start_padding = -1};
+  kernel.axes[0].dilation = 5;
+  kernel.axes[1].dilation = 7;
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel.starts_with("lp_pooling_2_0"));
+  CHECK(dispatch.kernel == "lp_pooling_2");
+  CHECK(dispatch.specialization == Words{0});
   const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
   CHECK(constants.elements == 54);
-  CHECK(constants.offset == gpu::slack_bytes / 2);
   CHECK(constants.exponent == 4);
   CHECK(constants.channels == 3);
   CHECK(constants.batch_stride == 60);
   CHECK(constants.channel_stride == 20);
   CHECK(words(constants.width) == Words{20, 9, 1, 4});
-  CHECK(words(constants.strides) == Words{1, 1, 2, 0});
-  CHECK(words(constants.paddings) == Words{0, 0, negative(1), 0});
-  for (const std::uint64_t p : {1U, 2U, 3U}) {
+  CHECK(words(constants.strides) == Words{1, 1, 2, 5});
+  CHECK(words(constants.paddings) == Words{0, 0, negative(1), 7});
+  CHECK(constants.width_dilation == 3);
+  for (const std::uint32_t p : {1U, 2U, 3U}) {
     kernel.p = p;
-    CHECK(make_dispatch(kernel).kernel.starts_with("lp_pooling_2_" + std::to_string(p)));
+    CHECK(make_dispatch(kernel).specialization == Words{p});
   }
 }
 
@@ -397,6 +401,11 @@ TEST_CASE("dispatch: a thread walks down as many rows of norms as its work allow
         // The first of 256 threads stores nothing where they store results of one another.
         CHECK(stage.end - (is_aligned ? 0 : 1 + (stage.end - 1) / 256) == walks);
         CHECK(row_blocks * rows >= 101 - size);
+        for (const std::size_t i : {1U, 2U}) {
+          LpPoolingKernel apart = kernel;
+          apart.axes[i].dilation = 2;
+          CHECK(make_dispatch(apart).kernel.find("walk") == std::string::npos);
+        }
         kernel.axes[2].input_stride = 2;
         CHECK(make_dispatch(kernel).kernel.find("walk") == std::string::npos);
       }
@@ -418,11 +427,11 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
   constexpr std::uint32_t room = 1 << 20;  // outputs
   LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, room + 44, 100);
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "lp_pooling_parts_2_2");
+  CHECK(dispatch.kernel == "lp_pooling_parts_2");
+  CHECK(dispatch.specialization == Words{2});
   CHECK(dispatch.scratch_bytes == 16 * room);
   auto constants = numbers<LpPoolingConstants>(dispatch.constants);
-  CHECK(constants.strides.w == 3);  // parts of 40 rows and 100 columns
-  CHECK(constants.row_blocks == 40);
+  CHECK(constants.row_blocks == 40);  // of 100
   CHECK(constants.column_blocks == 100);
   REQUIRE(dispatch.stages.size() == 2 * 7);
   for (std::size_t i = 0; i < dispatch.stages.size(); ++i) {
@@ -438,7 +447,17 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
   // Rows longer than a part are cut evenly.
   kernel = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
   constants = numbers<LpPoolingConstants>(make_dispatch(kernel).constants);
-  CHECK(constants.strides.w == 3);
+  CHECK(constants.row_blocks == 2);
+  CHECK(constants.column_blocks == 1667);
+  CHECK(make_dispatch(kernel).stages.size() == 2 * 3 + 1);
+  // Parts have elements of windows, not what lies between them.
+  for (PoolingAxis& axis : kernel.axes) {
+    axis.dilation = 3;
+    axis.input_extent *= 3;
+  }
+  const gpu::Dispatch apart = make_dispatch(kernel);
+  CHECK(apart.stages.size() == 2 * 3 + 1);
+  constants = numbers<LpPoolingConstants>(apart.constants);
   CHECK(constants.row_blocks == 2);
   CHECK(constants.column_blocks == 1667);
 }
@@ -449,6 +468,11 @@ TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels
   kernel.axes[0] = {.input_extent = 2, .window = 2};
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
   kernel = windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1);
+  CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
+  kernel = windows_of(DataType::Float32, 2, {1, 1, 3}, 1, 3);
+  kernel.axes[2].dilation = (1U << 27) - 1;
+  CHECK(gpu::make_dispatches(kernel).refusal.empty());
+  kernel.axes[2].dilation = 1U << 27;
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
 }
 

@@ -87,7 +87,7 @@ std::uint64_t least_elements(const Kernel& kernel) {
   std::uint64_t elements = 1;
   if (const auto* pooling = std::get_if<LpPoolingKernel>(&kernel)) {
     for (const PoolingAxis& axis : pooling->axes)
-      elements *= std::min(axis.window, axis.input_extent);
+      elements *= std::min(axis.reach(), axis.input_extent);
   }
   return elements;
 }
@@ -180,9 +180,11 @@ Work random_pooling(Random& random) {
     axis.start_padding = static_cast<Int>(random.below(6));
     const std::uint64_t padded =
         axis.input_extent + static_cast<std::uint64_t>(axis.start_padding) + random.below(6);
-    axis.window = random.from_to(1, std::min<std::uint64_t>(padded, 6));
-    axis.window_stride = random.from_to(1, 5);
-    axis.output_extent = (padded - axis.window) / axis.window_stride + 1;
+    axis.dilation = random.one_in(2) ? 1 : random.from_to(2, 4);
+    axis.window = random.from_to(1, std::min<std::uint64_t>((padded - 1) / axis.dilation + 1, 6));
+    axis.window_stride = random.below(6);
+    axis.output_extent = axis.window_stride == 0 ? random.from_to(1, 5)
+                                                 : (padded - axis.reach()) / axis.window_stride + 1;
   }
   for (std::size_t i = 2; i-- > 0;) {
     kernel.batch_extents[i] = random.from_to(1, 3);
@@ -414,6 +416,10 @@ TEST_CASE("tiling: one pooling window that is too large cannot be cut") {
   kernel.axes[2] = {.input_extent = 40, .output_extent = 21, .input_stride = 1, .window = 20};
   CHECK(TileGrid::make(kernel, {.buffer_bytes = 20 * 4}).has_value());
   CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 20 * 4 - 1}).has_value());
+  kernel.axes[2].window = 7;
+  kernel.axes[2].dilation = 3;
+  CHECK(TileGrid::make(kernel, {.buffer_bytes = 19 * 4}).has_value());
+  CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 19 * 4 - 1}).has_value());
 }
 
 }  // namespace

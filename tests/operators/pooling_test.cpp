@@ -560,8 +560,26 @@ TEST_CASE("LP_POOLING1: random windows, with and without dilations along each ax
   for (int i = 0; i < 200; ++i) {
     const auto [pooling, sizes] = random_pooling(random, !random.one_in(4));
     const Tensor input = random_eighths(random.one_of(F2), sizes, random);
-    const std::uint64_t p = random.from_to(1, 4);
+    const auto p = random.one_of<std::uint64_t>({1, 2, 3, 5, 9});
     check_plan_case(norm_case(pooling, p, input, pooling.norm(input, p)));
+  }
+}
+
+TEST_CASE("LP_POOLING1: elements that stand apart, in windows too large for a thread of a GPU") {
+  Random random(69);
+  for (const DataType type : F2) {
+    for (const std::uint64_t p : {1U, 2U, 3U, 5U, 9U}) {
+      for (const auto& [pooling, sizes] :
+           {RandomPooling{{{80, 60}, {3, 2}, {2, 3}, {9, 0}, {0, 20}}, {1, 2, 155, 165}},
+            RandomPooling{{{30, 8, 20}, {1, 9, 1}, {2, 4, 1}, {0, 30, 5}, {1, 0, 0}},
+                          {1, 1, 59, 7, 20}},
+            RandomPooling{{{1, 2100}, {1, 40}, {1, 2}, {0, 30}, {0, 50}}, {1, 1, 2, 4200}}}) {
+        const Tensor input = random_eighths(type, sizes, random);
+        PlanCase a_case = norm_case(pooling, p, input, pooling.norm(input, p));
+        a_case.is_for_every_gpu = true;
+        check_plan_case(a_case);
+      }
+    }
   }
 }
 

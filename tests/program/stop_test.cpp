@@ -223,10 +223,15 @@ TEST_CASE("stop: windows larger than what a kernel does at once have their norms
   }
   LpPoolingKernel outside = padded;
   outside.axes[1].start_padding = std::int64_t{1} << 31;
+  LpPoolingKernel apart = pooling(1, 1 << 11, 1 << 11, 2);
+  for (std::size_t i = 1; i < 3; ++i) {
+    apart.axes[i].input_extent *= 7;
+    apart.axes[i].dilation = 7;
+  }
   for (const Row& row :
        {Row{pooling(1, 4096, 4096, 2), 4096}, Row{pooling(64, 512, 512, 1), 1 << 24},
         Row{pooling(1, 1, 1 << 22, 2), 2048}, Row{pooling(1, 1 << 22, 1, 2), 2048},
-        Row{pooling(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}}) {
+        Row{pooling(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}, Row{apart, 2048}}) {
     float norm = -1;
     cpu::execute(row.kernel, inputs, 0, 1, reinterpret_cast<std::byte*>(&norm));
     CHECK(norm == doctest::Approx(row.norm).epsilon(1e-6));

@@ -1,6 +1,7 @@
 // Pooling operators and their gradients by their definitions, element by element.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -198,6 +199,22 @@ struct Pooling {
     std::vector<std::byte> bytes(size_of(type));
     if (is_signed) bytes.back() = std::byte{0x80};
     return bytes;
+  }
+};
+
+/// DML_OPERATOR_LP_POOLING1.
+struct LpPooling1 {
+  std::uint64_t p;
+  Pooling pooling;
+
+  static constexpr auto name = "DML_OPERATOR_LP_POOLING1";
+  static constexpr std::array inputs{"InputTensor"};
+
+  Tensor result(const std::vector<Tensor>& tensors) const { return pooling.norm(tensors[0], p); }
+  nlohmann::ordered_json fields() const {
+    nlohmann::ordered_json fields = pooling.fields();
+    fields["P"] = p;
+    return fields;
   }
 };
 

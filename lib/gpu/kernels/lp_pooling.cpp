@@ -11,8 +11,13 @@ namespace {
 
 #include "../../../shaders/parameters/lp_pooling.hlsli"
 
-std::uint64_t covered(const PoolingAxis& axis) {
-  return std::min(axis.window, axis.input_extent);
+static_assert(SLACK_BYTES == slack_bytes);
+
+DMLOP_SPECIALIZATION(LpPoolingSpecialization, LP_POOLING_SPECIALIZATION)
+
+// The exponent as the kernels know it in advance.
+std::uint64_t known_exponent(const LpPoolingKernel& kernel) {
+  return kernel.p <= 3 ? kernel.p : 0;
 }
 
 // Iterations of the loop of a power (shaders/lp_norm.hlsli).
@@ -23,7 +28,8 @@ std::uint64_t power_work(const LpPoolingKernel& kernel) {
 
 // Iterations of loops over the rows of a window, each of which does `row_work`.
 std::uint64_t rows_work(const LpPoolingKernel& kernel, std::uint64_t row_work) {
-  const std::uint64_t planes = covered(kernel.axes[0]) + 1, rows = covered(kernel.axes[1]) + 1;
+  const std::uint64_t planes = kernel.axes[0].most_inside() + 1;
+  const std::uint64_t rows = kernel.axes[1].most_inside() + 1;
   return planes * (1 + rows * (1 + row_work));
 }
 
@@ -50,8 +56,8 @@ std::uint64_t whole_windows_work(const LpPoolingKernel& kernel) {
 // Whether one thread can take whole windows.
 bool takes_whole_windows(const LpPoolingKernel& kernel) {
   // First, so that 64 bits hold their work.
-  if (std::max({covered(kernel.axes[0]), covered(kernel.axes[1]), kernel.axes[2].window}) >
-      thread_work_limit)
+  const auto& [depth, height, width] = kernel.axes;
+  if (std::max({depth.most_inside(), height.most_inside(), width.window}) > thread_work_limit)
     return false;
   return whole_windows_work(kernel) <= thread_work_limit;
 }
@@ -69,10 +75,11 @@ std::optional<WindowWalk> walk_of(const LpPoolingKernel& kernel) {
   const auto& [depth, height, width] = kernel.axes;
   const bool is_flat = depth.window == 1 && depth.start_padding == 0 &&
                        (depth.output_extent - 1) * depth.window_stride < depth.input_extent;
-  if (!is_flat || width.input_stride != 1) return std::nullopt;
+  const bool is_dilated = height.dilation > 1 || width.dilation > 1;
+  if (!is_flat || is_dilated || width.input_stride != 1) return std::nullopt;
   WalkedWindows windows{
       .element_size = size_of(kernel.data_type),
-      .operation = word(kernel.p <= 3 ? kernel.p : 0),
+      .operation = word(known_exponent(kernel)),
       .height = walked(height),
       .width = walked(width),
       .planes = kernel.batch_extents[0] * kernel.batch_extents[1] * depth.output_extent,
@@ -103,13 +110,12 @@ struct WindowParts {
   std::uint64_t work;  // of a part
 
   explicit WindowParts(const LpPoolingKernel& kernel) {
-    const std::uint64_t all_rows = covered(kernel.axes[0]) * covered(kernel.axes[1]);
-    const std::uint64_t width = covered(kernel.axes[2]);
-    const std::uint64_t per_row = divided_up(width, columns_most);
-    columns = divided_up(width, per_row);
+    const std::uint64_t all_rows = kernel.axes[0].most_inside() * kernel.axes[1].most_inside();
+    const std::uint64_t width = kernel.axes[2].most_inside();
+    columns = divided_up(width, divided_up(width, columns_most));
     const std::uint64_t row_work = 1 + (columns + 1) * (2 + power_work(kernel));
     rows = std::min({all_rows, elements_most / columns, thread_work_limit / row_work - 1});
-    count = divided_up(all_rows, rows) * per_row;
+    count = divided_up(all_rows, rows) * divided_up(width, columns);
     work = (rows + 1) * row_work;
   }
 };
@@ -141,7 +147,6 @@ void add_part_stages(Dispatch& dispatch, const LpPoolingKernel& kernel, const Wi
 
 LpPoolingConstants constants_of(const LpPoolingKernel& kernel) {
   LpPoolingConstants constants{.elements = word(kernel.output_elements())};
-  constants.offset = static_cast<int>(slack_bytes / size_of(kernel.data_type));
   constants.exponent = word(kernel.p);
   constants.channels = word(kernel.batch_extents[1]);
   constants.batch_stride = low_word(kernel.batch_strides[0]);
@@ -155,9 +160,10 @@ LpPoolingConstants constants_of(const LpPoolingKernel& kernel) {
   constants.height = row(height);
   constants.width = row(width);
   constants.strides = {word(depth.window_stride), word(height.window_stride),
-                       word(width.window_stride), 0};
+                       word(width.window_stride), word(depth.dilation)};
   constants.paddings = {wrapped(depth.start_padding), wrapped(height.start_padding),
-                        wrapped(width.start_padding), 0};
+                        wrapped(width.start_padding), word(height.dilation)};
+  constants.width_dilation = word(width.dilation);
   return constants;
 }
 
@@ -174,7 +180,8 @@ std::uint64_t reach_of(const LpPoolingKernel& kernel) {
 bool fits_32_bits(const LpPoolingKernel& pooling) {
   constexpr std::uint64_t most = std::uint64_t{1} << 28;
   const auto axis_fits = [](const PoolingAxis& axis) {
-    return axis.window < most && axis.window_stride < most && axis.input_extent < most &&
+    return axis.window < most && axis.window_stride < most && axis.dilation < most &&
+           axis.reach() < most && axis.input_extent < most &&
            axis.start_padding < static_cast<std::int64_t>(most) &&
            axis.start_padding > -static_cast<std::int64_t>(most) &&
            axis.output_extent * axis.window_stride < most;
@@ -184,7 +191,7 @@ bool fits_32_bits(const LpPoolingKernel& pooling) {
   if (reach_of(pooling) > elements_most || pooling.output_elements() > elements_most) return false;
   // The elements of a window: more than memory holds where input strides are 0.
   std::uint64_t left = elements_most;
-  for (const PoolingAxis& axis : pooling.axes) left /= covered(axis);
+  for (const PoolingAxis& axis : pooling.axes) left /= axis.most_inside();
   return left > 0;
 }
 
@@ -195,8 +202,7 @@ Dispatches dispatches_of(const LpPoolingKernel& kernel) {
   Dispatch dispatch{.inputs = {0}, .loads_around = true};
   LpPoolingConstants constants = constants_of(kernel);
   const std::size_t size = size_of(kernel.data_type);
-  const std::string variant =
-      std::to_string(size) + "_" + std::to_string(kernel.p <= 3 ? kernel.p : 0);
+  const LpPoolingSpecialization specialization{.P = known_exponent(kernel)};
   if (const auto walk = walk_of(kernel)) {
     dispatch.kernel = "lp_pooling_walk" + walk->variant;
     dispatch.specialization = walk->specialization;
@@ -205,13 +211,14 @@ Dispatches dispatches_of(const LpPoolingKernel& kernel) {
     constants.strides.w = word(walk->block_rows);
     dispatch.stages.emplace_back(0, walk->threads, walk->work);
   } else if (takes_whole_windows(kernel)) {
-    dispatch.kernel = "lp_pooling_" + variant;
+    dispatch.kernel = "lp_pooling_" + std::to_string(size);
+    set_specialization(dispatch, specialization);
     dispatch.stages.emplace_back(0, divided_up(kernel.output_elements() * size, bytes_per_thread),
                                  whole_windows_work(kernel));
   } else {
     const WindowParts parts(kernel);
-    dispatch.kernel = "lp_pooling_parts_" + variant;
-    constants.strides.w = word(parts.count);
+    dispatch.kernel = "lp_pooling_parts_" + std::to_string(size);
+    set_specialization(dispatch, specialization);
     constants.row_blocks = word(parts.rows);
     constants.column_blocks = word(parts.columns);
     add_part_stages(dispatch, kernel, parts);
