@@ -565,13 +565,18 @@ TEST_CASE("LP_POOLING1: random windows, with and without dilations along each ax
   }
 }
 
-TEST_CASE("LP_POOLING1: elements that stand apart, in windows too large for a thread of a GPU") {
+TEST_CASE(
+    "LP_POOLING1: elements that stand apart, in windows that a GPU takes whole and in parts") {
   Random random(69);
   for (const DataType type : F2) {
     for (const std::uint64_t p : {1U, 2U, 3U, 5U, 9U}) {
       for (const auto& [pooling, sizes] :
-           {RandomPooling{{{80, 60}, {3, 2}, {2, 3}, {9, 0}, {0, 20}}, {1, 2, 155, 165}},
-            RandomPooling{{{30, 8, 20}, {1, 9, 1}, {2, 4, 1}, {0, 30, 5}, {1, 0, 0}},
+           {RandomPooling{{{2, 3}, {1, 1}, {2, 3}, {0, 4}, {1, 0}}, {2, 3, 9, 21}},
+            RandomPooling{{{2, 17}, {1, 3}, {3, 3}, {0, 0}, {0, 9}}, {1, 1, 7, 90}},
+            RandomPooling{{{3, 19}, {2, 2}, {1, 5}, {1, 30}, {0, 20}}, {1, 2, 8, 77}},
+            RandomPooling{{{2, 3, 2}, {1, 1, 2}, {3, 2, 4}, {2, 1, 3}, {0, 0, 1}}, {1, 2, 6, 5, 9}},
+            RandomPooling{{{80, 60}, {3, 2}, {2, 3}, {9, 0}, {0, 20}}, {1, 2, 155, 165}},
+            RandomPooling{{{30, 8, 20}, {1, 9, 1}, {2, 4, 1}, {0, 20, 5}, {1, 10, 0}},
                           {1, 1, 59, 7, 20}},
             RandomPooling{{{1, 2100}, {1, 40}, {1, 2}, {0, 30}, {0, 50}}, {1, 1, 2, 4200}}}) {
         const Tensor input = random_eighths(type, sizes, random);
@@ -581,6 +586,13 @@ TEST_CASE("LP_POOLING1: elements that stand apart, in windows too large for a th
       }
     }
   }
+}
+
+// A GPU refuses numbers as large.
+TEST_CASE("LP_POOLING1: windows of one element have no dilation") {
+  const LpPooling1 use{2, {{1, 2}, {1, 1}, {4'000'000'000, 1}, {0, 0}, {0, 0}}};
+  const Case a_case = case_of(use, {floats({1, 1, 1, 3}, {3, -4, 3})});
+  CHECK(std::get<LpPoolingKernel>(kernel_of(a_case.description)).axes[1].dilation == 1);
 }
 
 // --- QUANTIZED_LINEAR_AVERAGE_POOLING
