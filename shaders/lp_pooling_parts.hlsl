@@ -78,6 +78,7 @@ void add_part_of(Window window, uint part, bool scaled, inout State state) {
   const uint last_row = min(first_row + PART_ROWS, covered.x * covered.y);
   const int first_column = first.z + int(part % parts_per_row() * PART_COLUMNS);
   const int last_column = min(first_column + int(PART_COLUMNS), last.z);
+  const int apart = DILATIONS.z * input_strides().z;
   const Scale scale = scale_of(max(state.largest_bits, 1));
   float sum = 0;
   float lost = 0;
@@ -86,9 +87,10 @@ void add_part_of(Window window, uint part, bool scaled, inout State state) {
     const int d = first.x + int(plane);
     const int h = first.y + int(row - plane * covered.y);
     if (d >= last.x || h >= last.y) continue;
-    const int begin = row_at(window, d, h);
+    int at = row_at(window, d, h) + column_at(window, first_column);
     for (int column = first_column; column < last_column; ++column) {
-      const uint bits = load_bits(begin + column_at(window, column));
+      const uint bits = load_bits(at);
+      at += apart;
       if (scaled) {
         add_exactly(sum, lost, scaled_power(scale, bits));
       } else {
