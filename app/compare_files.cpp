@@ -56,26 +56,18 @@ const OperatorSpec& operator_called(const std::string& name) {
                                     (meant.empty() ? "`dmlop ops` lists them" : meant));
 }
 
-bool is_float(DataType type) {
-  return info(type).kind == NumberKind::floating;
-}
-
 // The type whose tolerance counts: of two floats the one with fewer digits, as the other cannot
 // make it better; otherwise the float; otherwise that of the actual file.
 DataType coarser_type(DataType actual, DataType expected) {
-  if (!is_float(expected)) return actual;
-  if (!is_float(actual)) return expected;
-  return size_of(expected) < size_of(actual) ? expected : actual;
-}
-
-int fraction_bits(DataType type) {
-  return type == DataType::Float16 ? 10 : type == DataType::Float32 ? 23 : 52;
+  if (!is_floating(expected)) return actual;
+  if (!is_floating(actual)) return expected;
+  return info(expected).fraction < info(actual).fraction ? expected : actual;
 }
 
 // ULP of a float as ULP of another with more digits.
 void count_ulp_in(DataType type, DataType of, Tolerance& tolerance) {
-  if (!tolerance.ulp || !is_float(of) || type == of) return;
-  const int shift = fraction_bits(type) - fraction_bits(of);
+  if (!tolerance.ulp || !is_floating(of) || type == of) return;
+  const std::size_t shift = info(type).fraction - info(of).fraction;
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() >> shift;
   tolerance.origin += ": " + std::to_string(*tolerance.ulp) + " ULP of it";
   tolerance.ulp =

@@ -32,7 +32,8 @@ layout(std430, binding = 9) writeonly buffer Outputs { uvec4 outputs[]; };
 layout(push_constant) uniform Launch { uvec4 launch; };  // as in elements.hlsli
 
 #define SPECIALIZED(number, name) layout(constant_id = number) const uint name = 0;
-#define FLOAT32 1
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) const uint name = number;
+#include "data_types.def"
 
 float load_real(uint buffer_, uint at, uint type) {
   const uint word = type == FLOAT32 ? at : at / 2;

@@ -25,9 +25,6 @@ uint2 plus_one(uint2 a) { return uint2(a.x + 1, a.y + (a.x == 0xFFFFFFFFu ? 1 : 
 // The place of the highest bit that is set, from 1 on; 0 for 0.
 uint bit_width(uint2 a) { return a.y != 0 ? 33 + firstbithigh(a.y) : a.x != 0 ? 1 + firstbithigh(a.x) : 0; }
 
-bool is_signed(uint type) { return type == INT32 || type == INT16 || type == INT8 || type == INT64 || type == INT4; }
-bool is_float(uint type) { return type == FLOAT32 || type == FLOAT16 || type == FLOAT64; }
-
 // A number: magnitude * 2^exponent, with a sign.
 struct Number {
   bool is_negative;
@@ -38,12 +35,11 @@ struct Number {
 };
 
 // How a float type is laid out below its sign.
-uint mantissa_bits(uint type) { return type == FLOAT64 ? 52 : type == FLOAT32 ? 23 : 10; }
-uint exponent_bits(uint type) { return type == FLOAT64 ? 11 : type == FLOAT32 ? 8 : 5; }
+uint exponent_bits(uint type) { return bits_of(type) - 1 - fraction_of(type); }
 uint largest_exponent(uint type) { return (1u << exponent_bits(type)) - 1; }
 
 Number number_of_float(uint2 bits, uint type) {
-  const uint mantissa = mantissa_bits(type), most = largest_exponent(type);
+  const uint mantissa = fraction_of(type), most = largest_exponent(type);
   const uint biased = shifted_right(bits, mantissa).x & most;
   const uint2 fraction = bits & shifted_right(uint2(0xFFFFFFFFu, 0xFFFFFFFFu), 64 - mantissa);
   const bool has_fraction = (fraction.x | fraction.y) != 0;
@@ -68,20 +64,20 @@ Number number_of_integer(uint2 bits, bool is_negative) {
 
 // An integer of any type as 64 bits with its sign.
 uint2 integer_of(uint2 bits, uint type) {
-  if (type == UINT64 || type == INT64) return bits;
+  if (size_of(type) == 8) return bits;
   const uint low = extended(bits.x, type);
   return uint2(low, is_signed(type) && int(low) < 0 ? 0xFFFFFFFFu : 0);
 }
 
 Number number_of(uint2 bits, uint type) {
-  if (is_float(type)) return number_of_float(bits, type);
+  if (is_floating(type)) return number_of_float(bits, type);
   const uint2 integer = integer_of(bits, type);
   return number_of_integer(integer, is_signed(type) && int(integer.y) < 0);
 }
 
 // The nearest float, ties to even.
 uint2 float_of(Number number, uint type) {
-  const uint mantissa = mantissa_bits(type), most = largest_exponent(type);
+  const uint mantissa = fraction_of(type), most = largest_exponent(type);
   const uint2 infinite = shifted_left(uint2(most, 0), mantissa);
   const int bias = int(most >> 1);
   // The exponent of the last bit that the result keeps, and how many bits it loses.
@@ -132,12 +128,12 @@ uint2 integer_cast(uint2 integer) {
 
 uint2 cast_of(uint2 bits) {
   if (FROM == TO) return bits;
-  if (!is_float(FROM) && !is_float(TO)) return integer_cast(integer_of(bits, FROM));
+  if (!is_floating(FROM) && !is_floating(TO)) return integer_cast(integer_of(bits, FROM));
   const bool is_narrow = size_of(FROM) <= 4 && size_of(TO) <= 4;
-  const bool is_exact = FROM == FLOAT32 || FROM == FLOAT16 || size_of(FROM) <= 2;  // as a FLOAT32
+  const bool is_exact = is_floating(FROM) || size_of(FROM) <= 2;  // as a FLOAT32
   if (is_narrow && is_exact) return uint2(bits_of_real(real_of(bits.x, FROM), TO), 0);
   const Number number = number_of(bits, FROM);
-  if (is_float(TO)) return float_of(number, TO);
+  if (is_floating(TO)) return float_of(number, TO);
   return saturated_integer(number, size_of(TO) * 8, is_signed(TO));
 }
 

@@ -75,7 +75,7 @@ T number_of(Bits bits, uint type, uint input) {
 #ifdef COMPUTES_64_BITS
   if (NUMBER_CLASS == CLASS_BITS || size_of(type) == 8) return T(bits);
   const uint low = extended(bits.x, type);
-  const bool is_negative = (type == INT32 || type == INT16 || type == INT8) && int(low) < 0;
+  const bool is_negative = is_signed(type) && int(low) < 0;
   return T(uint2(low, is_negative ? 0xFFFFFFFFu : 0));
 #elif defined(COMPUTES_FLOAT)
   const float value = real_of(bits, type);
@@ -94,16 +94,12 @@ Bits bits_of_number(T value) {
 #ifdef COMPUTES_64_BITS
   return uint2(value);
 #elif defined(COMPUTES_FLOAT)
-  if (OUTPUT_TYPE == FLOAT32) return asuint(value);
-  if (OUTPUT_TYPE == FLOAT16) return half_bits(value);
-  const bool is_rounded = STORE_MODE == STORES_ROUNDED || size_of(OUTPUT_TYPE) == 1 && OUTPUT_TYPE >= UINT4;
+  if (is_floating(OUTPUT_TYPE)) return bits_of_real(value, OUTPUT_TYPE);
+  const bool is_rounded = STORE_MODE == STORES_ROUNDED || bits_of(OUTPUT_TYPE) < 8;
   if (!is_rounded) return truncated_bits(value, OUTPUT_TYPE);
   return size_of(OUTPUT_TYPE) < 4 ? saturated_nearest(value, OUTPUT_TYPE) : saturated(nearest_even(value), OUTPUT_TYPE);
 #else
-  if (NUMBER_CLASS != CLASS_BITS) {
-    if (OUTPUT_TYPE == FLOAT32) return asuint(float(value));
-    if (OUTPUT_TYPE == FLOAT16) return half_bits(float(value));
-  }
+  if (NUMBER_CLASS != CLASS_BITS && is_floating(OUTPUT_TYPE)) return bits_of_real(float(value), OUTPUT_TYPE);
 #ifdef COMPUTES_INT
   if (STORE_MODE == STORES_ABS8 && OUTPUT_TYPE == INT8) return uint(min(value, 127));
 #endif

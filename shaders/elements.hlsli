@@ -7,29 +7,60 @@
 #include "elementary.hlsli"
 #include "angles.hlsli"
 
-// --- elements
+// --- data types
 
-// DataType (lib/tensor/data_type.hpp).
-#define FLOAT32 1
-#define FLOAT16 2
-#define UINT32 3
-#define UINT16 4
-#define UINT8 5
-#define INT32 6
-#define INT16 7
-#define INT8 8
-#define FLOAT64 9
-#define UINT64 10
-#define INT64 11
-#define UINT4 12
-#define INT4 13
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) static const uint name = number;
+#include "data_types.def"
 
-uint size_of(uint type) {
-  return type == FLOAT64 || type == UINT64 || type == INT64       ? 8
-         : type == FLOAT32 || type == UINT32 || type == INT32     ? 4
-         : type == FLOAT16 || type == UINT16 || type == INT16     ? 2
-                                                                  : 1;
+// The types that have a property, as bits of a word.
+#define KIND_floating 1
+#define KIND_signed_integer 2
+#define KIND_unsigned_integer 3
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) | (KIND_##kind == KIND_floating ? 1u << number : 0)
+static const uint floating_types = 0
+#include "data_types.def"
+  ;
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) | (KIND_##kind == KIND_signed_integer ? 1u << number : 0)
+static const uint signed_types = 0
+#include "data_types.def"
+  ;
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) | (bits == 4 ? 1u << number : 0)
+static const uint types_of_4_bits = 0
+#include "data_types.def"
+  ;
+
+// The bytes of elements in memory, as digits of hexadecimal numbers: of types 0 to 7, and of 8 to 15.
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) | (number / 8 == 0 ? uint(size) << 4 * (number % 8) : 0)
+static const uint first_sizes = 1  // kernels divide by the size of an input that is not there
+#include "data_types.def"
+  ;
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) | (number / 8 == 1 ? uint(size) << 4 * (number % 8) : 0)
+static const uint second_sizes = 0
+#include "data_types.def"
+  ;
+
+bool is_among(uint type, uint types) { return (1u << type & types) != 0; }
+bool is_floating(uint type) { return is_among(type, floating_types); }
+bool is_signed(uint type) { return is_among(type, signed_types); }
+
+// Bytes of an element; 1 of type 0, which is none.
+uint size_of(uint type) { return (type < 8 ? first_sizes : second_sizes) >> 4 * (type & 7) & 15; }
+
+// Bits of an element in a buffer of DirectML.
+uint bits_of(uint type) { return is_among(type, types_of_4_bits) ? 4 : 8 * size_of(type); }
+
+// Bits of a floating type below its exponent.
+#define FRACTION_floating(name, fraction) type == name ? fraction :
+#define FRACTION_signed_integer(name, fraction)
+#define FRACTION_unsigned_integer(name, fraction)
+uint fraction_of(uint type) {
+  return
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) FRACTION_##kind(name, fraction)
+#include "data_types.def"
+    0;
 }
+
+// --- elements
 
 // Element `at` of 1, 2 or 4 bytes of a word that holds it.
 uint element_of_word(uint word, uint at, uint size) {
@@ -70,17 +101,21 @@ uint2 load_bits64(uint input, uint at) { return uint2(load_word(input, 2 * at), 
 
 // The value of an integer of at most 32 bits with its sign, as its bits.
 uint extended(uint bits, uint type) {
-  if (type == INT8 || type == INT4) return uint(int(bits << 24) >> 24);
-  if (type == INT16) return uint(int(bits << 16) >> 16);
-  return bits;
+  const uint unused = (32 - 8 * size_of(type)) & 31;
+  return is_signed(type) ? uint(int(bits << unused) >> unused) : bits;
 }
 
-// An element of at most 32 bits as a number.
+// An element of at most 32 bits as a number. Each floating type has a line.
+#define REAL_OF_FLOAT32 if (type == FLOAT32) return asfloat(bits);
+#define REAL_OF_FLOAT16 if (type == FLOAT16) return f16tof32(bits);
+#define REAL_OF_FLOAT64  // of 64 bits
+#define REAL_OF_floating(name) REAL_OF_##name
+#define REAL_OF_signed_integer(name)
+#define REAL_OF_unsigned_integer(name)
 float real_of(uint bits, uint type) {
-  if (type == FLOAT32) return asfloat(bits);
-  if (type == FLOAT16) return f16tof32(bits);
-  if (type == UINT32 || type == UINT16 || type == UINT8 || type == UINT4) return float(bits);
-  return float(int(extended(bits, type)));
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) REAL_OF_##kind(name)
+#include "data_types.def"
+  return is_signed(type) ? float(int(extended(bits, type))) : float(bits);
 }
 float load_real(uint input, uint at, uint type) { return real_of(load_bits(input, at, size_of(type)), type); }
 
@@ -92,43 +127,40 @@ FUNCTION float nearest_even(float x) {
 
 #include "half_bits.hlsli"
 
+// The limits of an integer of fewer than 32 bits.
+float lowest_of(uint type) { return is_signed(type) ? -float(1u << (bits_of(type) - 1)) : 0.0f; }
+float highest_of(uint type) { return float((1u << (bits_of(type) - (is_signed(type) ? 1 : 0))) - 1); }
+
 // A whole number as an integer between two limits, as its bits; NaN is 0.
 uint saturated(float whole, uint type) {
   if (is_nan(whole)) return 0;
-  if (type == UINT32) return whole >= 4294967296.0f ? 0xFFFFFFFFu : whole <= 0.0f ? 0 : uint(whole);
-  if (type == INT32)
+  if (bits_of(type) < 32) return uint(int(clamp(whole, lowest_of(type), highest_of(type))));
+  if (is_signed(type))
     return whole >= 2147483648.0f ? 0x7FFFFFFFu : whole <= -2147483648.0f ? 0x80000000u : uint(int(whole));
-  float low = 0.0f, high = 255.0f;
-  if (type == UINT16) high = 65535.0f;
-  if (type == INT16) { low = -32768.0f; high = 32767.0f; }
-  if (type == INT8) { low = -128.0f; high = 127.0f; }
-  if (type == UINT4) high = 15.0f;
-  if (type == INT4) { low = -8.0f; high = 7.0f; }
-  return uint(int(clamp(whole, low, high)));
+  return whole >= 4294967296.0f ? 0xFFFFFFFFu : whole <= 0.0f ? 0 : uint(whole);
 }
 
 // A number as an integer of at most 16 bits: the nearest one, ties to even, between two limits, as its bits; NaN is 0.
 FUNCTION uint saturated_nearest(float x, uint type) {
-  const float low = type == INT8 ? -128.0f : type == INT16 ? -32768.0f : type == INT4 ? -8.0f : 0.0f;
-  const float high = type == INT8    ? 127.0f
-                     : type == UINT8 ? 255.0f
-                     : type == INT16 ? 32767.0f
-                     : type == INT4  ? 7.0f
-                     : type == UINT4 ? 15.0f
-                                     : 65535.0f;
-  return is_nan(x) ? 0 : uint(integer_in(clamp(x, low, high) + rounder()));
+  return is_nan(x) ? 0 : uint(integer_in(clamp(x, lowest_of(type), highest_of(type)) + rounder()));
 }
 
-// The bits of a number as an element; integers are truncated and saturated.
+// The bits of a number as an element of at most 32 bits; integers are truncated and saturated.
+#define BITS_OF_FLOAT32 if (type == FLOAT32) return asuint(x);
+#define BITS_OF_FLOAT16 if (type == FLOAT16) return half_bits(x);
+#define BITS_OF_FLOAT64  // of 64 bits
+#define BITS_OF_floating(name) BITS_OF_##name
+#define BITS_OF_signed_integer(name)
+#define BITS_OF_unsigned_integer(name)
 uint bits_of_real(float x, uint type) {
-  if (type == FLOAT32) return asuint(x);
-  if (type == FLOAT16) return half_bits(x);
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) BITS_OF_##kind(name)
+#include "data_types.def"
   return saturated(trunc(x), type);
 }
 
 // A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
 uint truncated_bits(float x, uint type) {
-  return bits_of_real(x, type == UINT16 || type == INT16 ? INT32 : type);
+  return bits_of_real(x, !is_floating(type) && bits_of(type) == 16 ? INT32 : type);
 }
 
 // Element `part` of 1, 2 or 4 bytes at its place in a word.

@@ -12,7 +12,6 @@
 
 FOLD_SPECIALIZATION(SPECIALIZED)
 
-uint is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16 ? 1 : 0; }
 
 // The sum of integers, or of numbers with twice the digits of a float.
 struct Sum {
@@ -65,7 +64,7 @@ void add(inout Sum sum, uint at) {
   const uint size = size_of(TYPE);
   if (size == 8) {
     sum.whole = wide_sum(sum.whole, load_bits64(1, at));
-  } else if (is_real() != 0) {
+  } else if (is_floating(TYPE)) {
     add_real(sum, real_of(load_bits(1, at, size), TYPE));
   } else {
     sum.whole.x += load_bits(1, at, size);
@@ -75,7 +74,7 @@ void add(inout Sum sum, uint at) {
 Sum kept_sum(uint at) {
   Sum sum = no_sum();
   const uint from = at * SUM_WORDS;
-  if (is_real() != 0) {
+  if (is_floating(TYPE)) {
     sum.usual = float2(asfloat(scratch[from]), asfloat(scratch[from + 1]));
     sum.large = float2(asfloat(scratch[from + 2]), asfloat(scratch[from + 3]));
     sum.special = asfloat(scratch[from + 4]);
@@ -87,7 +86,7 @@ Sum kept_sum(uint at) {
 
 void keep(uint at, Sum sum) {
   const uint to = at * SUM_WORDS;
-  if (is_real() != 0) {
+  if (is_floating(TYPE)) {
     scratch[to] = asuint(sum.usual.x);
     scratch[to + 1] = asuint(sum.usual.y);
     scratch[to + 2] = asuint(sum.large.x);
@@ -150,7 +149,7 @@ void run(uint thread) {
         put(result, 2 * i, sum.whole.x, 4);
         put(result, 2 * i + 1, sum.whole.y, 4);
       } else {
-        put(result, i, is_real() != 0 ? bits_of_real(real_result(sum), TYPE) : sum.whole.x, moved_size);
+        put(result, i, is_floating(TYPE) ? bits_of_real(real_result(sum), TYPE) : sum.whole.x, moved_size);
       }
     }
   }

@@ -17,8 +17,6 @@ uint wide_low(uint2 a) { return a.x; }
 
 INTEGER_POWER_SPECIALIZATION(SPECIALIZED)
 
-bool is_signed(uint type) { return type == INT32 || type == INT16 || type == INT8; }
-
 uint base_at(uint at) {
   uint bits = load_bits(1, at, size_of(TYPE));
   if (IS_SCALED != 0) bits = truncated_bits(real_of(bits, TYPE) * parameters[0].scale + parameters[0].bias, TYPE);
@@ -28,8 +26,8 @@ uint base_at(uint at) {
 PowerExponent exponent_at(uint at) {
   const uint bits = load_bits(2, at, size_of(EXPONENT_TYPE));
   PowerExponent exponent;
-  if (EXPONENT_TYPE == FLOAT32 || EXPONENT_TYPE == FLOAT16) {
-    const uint word = EXPONENT_TYPE == FLOAT16 ? asuint(f16tof32(bits)) : bits;
+  if (is_floating(EXPONENT_TYPE)) {
+    const uint word = asuint(real_of(bits, EXPONENT_TYPE));
     const uint field = (word >> 23) & 255, fraction = word & 0x7FFFFFu;
     exponent.mantissa = field == 0 ? fraction : fraction | 0x800000u;
     exponent.shift = int(max(field, 1u)) - 150;

@@ -1,21 +1,21 @@
 // Shared by the kernels of lp pooling: powers, roots and exact sums in float32, windows, and norms of numbers
 // whose powers do not fit float32.
 //
-// ELEMENT_SIZE 2 (float16 in and out) or 4; P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below which a
-// plain sum of powers may have lost too much; DILATIONS, if they are not those of the constants.
+// IS_FLOAT16 1 (FLOAT16 in and out) or 0 (FLOAT32); P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below
+// which a plain sum of powers may have lost too much; DILATIONS, if they are not those of the constants.
 //
 // Its kernels have CONSTANTS LpPoolingConstants; input 1 is the tensor, with what is around it.
 
 #include "half_bits.hlsli"
 
-#define PER_THREAD (16 / ELEMENT_SIZE)
-#define INPUT_OFFSET (SLACK_BYTES / ELEMENT_SIZE)  // of the first element
+#define PER_THREAD (4 << IS_FLOAT16)
+#define INPUT_OFFSET (SLACK_BYTES / 4 << IS_FLOAT16)  // of the first element
 #ifndef DILATIONS
 #define DILATIONS int3(constants.strides.w, constants.paddings.w, constants.width_dilation)
 #endif
 
 float load_magnitude(int at) {
-  if (ELEMENT_SIZE == 2) return abs(f16tof32((input1[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
+  if (IS_FLOAT16 != 0) return abs(f16tof32((input1[uint(at) >> 1] >> ((uint(at) & 1) * 16)) & 0xFFFF));
   return abs(asfloat(input1[uint(at)]));
 }
 
@@ -119,7 +119,7 @@ float inverse_power_of_two(float x) { return asfloat((254 - clamp(asuint(x) >> 2
 
 // The bits of |x|. Magnitudes compare as integers, and no device flushes an integer to 0.
 uint load_bits(int at) {
-  if (ELEMENT_SIZE == 2) return asuint(load_magnitude(at));
+  if (IS_FLOAT16 != 0) return asuint(load_magnitude(at));
   return input1[uint(at)] & 0x7FFFFFFF;
 }
 

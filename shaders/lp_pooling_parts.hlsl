@@ -130,7 +130,7 @@ float norm_of(uint element) {
 void store_norms(uint thread) {
   uint4 words = uint4(0, 0, 0, 0);
   for (uint i = 0; i < 4; ++i) {
-#if ELEMENT_SIZE == 2
+#if IS_FLOAT16
     const uint element = thread * PER_THREAD + 2 * i;
     const uint word = half_bits(norm_of(element)) | (half_bits(norm_of(element + 1)) << 16);
 #else

@@ -10,7 +10,7 @@
 #include "bindings.hlsli"
 
 #define P OPERATION
-#define LEAST_SUM (ELEMENT_SIZE == 2 ? 1e-15 : 1e-24)
+#define LEAST_SUM (IS_FLOAT16 != 0 ? 1e-15 : 1e-24)
 #define DILATIONS int3(1, 1, 1)
 
 float value_of(float element);
@@ -30,7 +30,7 @@ int plane_begin(uint plane) {
 }
 
 // Sums of the first three powers of halves are never near the limits.
-#define HAS_LIMITS (ELEMENT_SIZE == 4 || P == 0)
+#define HAS_LIMITS (IS_FLOAT16 == 0 || P == 0)
 
 // Bit y tells that an output of the thread's row y is near the limits.
 static uint limits;
@@ -42,7 +42,7 @@ float quick_root(float sum) {
   if (P == 2) {
     const float inverse = rsqrt(sum);
     const float y = sum * inverse;
-    return ELEMENT_SIZE == 2 ? y : mad(mad(-y, y, sum), 0.5 * inverse, y);
+    return IS_FLOAT16 != 0 ? y : mad(mad(-y, y, sum), 0.5 * inverse, y);
   }
   return root(sum);
 }
@@ -62,7 +62,7 @@ void store_scaled(uint row, uint column) {
   if (column >= constants.width.y) return;
   const float norm = scaled_norm(window_at(row, int(column)));
   const uint element = row * constants.width.y + column;
-  if (ELEMENT_SIZE == 4) {
+  if (IS_FLOAT16 == 0) {
     output_words[element] = asuint(norm);
   } else {
     const uint shift = (element & 1) * 16;

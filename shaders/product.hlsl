@@ -82,8 +82,7 @@ uint offset_at(uint input, uint batch, uint row, uint column) {
 
 uint2 wide_of(uint bits, uint type) {
   const uint low = extended(bits, type);
-  const bool is_signed = type == INT32 || type == INT16 || type == INT8;
-  return uint2(low, is_signed && (low >> 31) != 0 ? 0xFFFFFFFFu : 0);
+  return uint2(low, is_signed(type) && (low >> 31) != 0 ? 0xFFFFFFFFu : 0);
 }
 
 // The nearest FLOAT32; rounded once, because what is lost of the low word does not reach a half alone.

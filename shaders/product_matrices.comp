@@ -50,8 +50,8 @@ layout(local_size_x_id = 16) in;  // GROUP_SIZE
 #endif
 layout(constant_id = 17) const uint HAS_REST = 0;  // parts of the sum end within a slice
 
-#define FLOAT32 1
-#define FLOAT16 2
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) const uint name = number;
+#include "data_types.def"
 #define LEFT 0
 #define RIGHT 1
 #define ADDED 6

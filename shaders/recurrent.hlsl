@@ -169,7 +169,7 @@ void pack(uint thread) {
   for (uint i = 0; i < 4; ++i) {
     const uint k = min(first + i, hidden - 1);
     const float weight = load_real(WEIGHTS_BUFFER, from + k * parameters[0].strides[WEIGHTS + 2], WEIGHTS_TYPE);
-    const uint bits = first + i < hidden ? bits_of_real(weight, size == 2 ? FLOAT16 : FLOAT32) : 0;
+    const uint bits = first + i < hidden ? bits_of_real(weight, WEIGHTS_TYPE == FLOAT16 ? FLOAT16 : FLOAT32) : 0;
     if (size == 4) scratch[to + i] = bits;
     if (size == 2 && i % 2 != 0) scratch[to + i / 2] = before | bits << 16;
     before = bits;

@@ -38,12 +38,9 @@ REDUCE_SPECIALIZATION(SPECIALIZED)
 // What STEP says of a stage; BASE is the binary logarithm of the lanes of a row.
 
 uint plain_type(uint type) { return type & 31; }
-bool is_real() { return plain_type(TYPE_0) == FLOAT32 || plain_type(TYPE_0) == FLOAT16; }
+bool is_real() { return is_floating(plain_type(TYPE_0)); }
 bool is_wide() { return size_of(plain_type(TYPE_0)) == 8; }
-bool is_signed() {
-  const uint type = plain_type(TYPE_0);
-  return type == INT8 || type == INT16 || type == INT32 || type == INT64;
-}
+bool is_signed() { return is_signed(plain_type(TYPE_0)); }
 bool finds_extreme() { return REDUCTION >= MINIMUM; }
 bool finds_index() { return REDUCTION >= INDEX_OF_MINIMUM; }
 bool finds_least() { return REDUCTION == MINIMUM || REDUCTION == INDEX_OF_MINIMUM; }
@@ -480,7 +477,7 @@ uint2 finished(uint4 cell) {
   } else {
     result = finished_sum(pair_of(cell), -int(cell.z) * UNIT_EXPONENT * (is_quadratic() ? 2 : 1));
   }
-  return uint2(OUTPUT_TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
+  return uint2(bits_of_real(result, OUTPUT_TYPE), 0);
 }
 
 groupshared uint4 shared_cells[GROUP_SIZE];

@@ -33,7 +33,7 @@ SCAN_SPECIALIZATION(SPECIALIZED)
 
 // What STEP says of a stage; BASE is its level, or the binary logarithm of the lanes of a row.
 
-bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
+bool is_real() { return is_floating(TYPE); }
 
 uint4 empty_cell() {
   if (IS_PRODUCT == 0) return uint4(0, 0, 0, 0);
@@ -179,7 +179,7 @@ uint2 bits_of_cell(uint4 cell) {
     result = is_finite(whole) ? whole : asfloat(cell.x);
     if (has_levels() && cell.z != 0) result *= power_of_two(UNIT_EXPONENT);
   }
-  return uint2(TYPE == FLOAT16 ? half_bits(result) : asuint(result), 0);
+  return uint2(bits_of_real(result, TYPE), 0);
 }
 
 // Adds what a cell is as element `part` to a vector that has zeros there.

@@ -9,9 +9,9 @@
 
 SEQUENCE_SPECIALIZATION(SPECIALIZED)
 
-uint fraction_bits() { return TYPE == FLOAT32 ? 23 : 10; }
-uint exponent_mask() { return TYPE == FLOAT32 ? 0xFF : 0x1F; }
-uint sign_bit() { return TYPE == FLOAT32 ? 0x80000000u : 0x8000u; }
+uint fraction_bits() { return fraction_of(TYPE); }
+uint exponent_mask() { return (1u << (bits_of(TYPE) - 1 - fraction_bits())) - 1; }
+uint sign_bit() { return 1u << (bits_of(TYPE) - 1); }
 uint infinite() { return exponent_mask() << fraction_bits(); }
 
 // magnitude * 2^exponent.
@@ -114,7 +114,7 @@ uint real_element(uint at) {
 }
 
 uint element(uint at) {
-  if (TYPE == FLOAT32 || TYPE == FLOAT16) return real_element(at);
+  if (is_floating(TYPE)) return real_element(at);
   return parameters[0].start[0] + at * parameters[0].delta[0];
 }
 

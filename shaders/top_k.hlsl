@@ -16,8 +16,6 @@ TOP_K_SPECIALIZATION(SPECIALIZED)
 #define KIND (STEP & 7)
 #define LOGARITHM (STEP >> 3)
 
-bool is_real() { return TYPE == FLOAT32 || TYPE == FLOAT16; }
-bool is_signed() { return TYPE == INT8 || TYPE == INT16 || TYPE == INT32 || TYPE == INT64; }
 
 // x and y are the key, the low word first; z is the index.
 bool comes_before(uint3 a, uint3 b) {
@@ -40,7 +38,7 @@ uint2 element_bits(uint offset) {
 }
 
 uint key_of_word(uint bits) {
-  if (!is_real()) return is_signed() ? extended(bits, TYPE) ^ 0x80000000u : bits;
+  if (!is_floating(TYPE)) return is_signed(TYPE) ? extended(bits, TYPE) ^ 0x80000000u : bits;
   const float value = real_of(bits, TYPE);
   const bool is_zero = (asuint(value) & 0x7FFFFFFFu) == 0;
   return is_nan(value) ? 0xFFFFFFFFu : key_of_real(is_zero ? 0.0f : value);
@@ -48,7 +46,7 @@ uint key_of_word(uint bits) {
 
 uint2 key_of(uint2 bits) {
   uint2 key = uint2(key_of_word(bits.x), 0);
-  if (size_of(TYPE) == 8) key = uint2(bits.x, is_signed() ? bits.y ^ 0x80000000u : bits.y);
+  if (size_of(TYPE) == 8) key = uint2(bits.x, is_signed(TYPE) ? bits.y ^ 0x80000000u : bits.y);
   return IS_DESCENDING != 0 ? uint2(~key.x, ~key.y) : key;
 }
 

@@ -14,10 +14,8 @@ WINDOW_SPECIALIZATION(SPECIALIZED)
 #define DIVISOR_NONE 0
 #define DIVISOR_INSIDE 1
 
-#define IS_FLOAT (TYPE == FLOAT32 || TYPE == FLOAT16)
-#define IS_SIGNED (TYPE == INT64 || TYPE == INT32 || TYPE == INT16 || TYPE == INT8)
 // Of an element's last word; without it signed integers are in the order of unsigned ones.
-#define SIGN_BIT (!IS_SIGNED ? 0 : size_of(TYPE) == 1 ? 0x80u : size_of(TYPE) == 2 ? 0x8000u : 0x80000000u)
+#define SIGN_BIT (!is_signed(TYPE) ? 0 : size_of(TYPE) == 1 ? 0x80u : size_of(TYPE) == 2 ? 0x8000u : 0x80000000u)
 #define PARTIAL_WORDS (IS_MAXIMUM != 0 ? 4 : 1)
 
 // --- taps
@@ -117,7 +115,7 @@ Found element_at(uint offset, uint place) {
     found.high = bits.y ^ SIGN_BIT;
   } else {
     const uint bits = load_bits(1, offset, size_of(TYPE));
-    if (IS_FLOAT || IS_MAXIMUM == 0) {
+    if (is_floating(TYPE) || IS_MAXIMUM == 0) {
       found.real = real_of(bits, TYPE);
       if (IS_MAXIMUM != 0 && is_nan(found.real)) {
         found.real = -infinity();
@@ -133,7 +131,7 @@ Found element_at(uint offset, uint place) {
 // The larger one; NaN is less than any number, and of equal ones the first.
 Found larger_of(Found most, Found x) {
   bool is_larger, is_equal;
-  if (IS_FLOAT) {
+  if (is_floating(TYPE)) {
     is_larger = x.real > most.real;
     is_equal = x.real == most.real;
   } else {
@@ -328,7 +326,7 @@ uint quantized_bits(float sum, float divisor, uint at) {
 uint sum_bits(float sum, float divisor, uint at) {
   if ((QUANTIZATION & IS_QUANTIZED) != 0) return quantized_bits(sum, divisor, at);
   const float mean = divisor == 1.0f ? sum : sum / divisor;
-  if (IS_FLOAT) return bits_of_real(mean, TYPE);
+  if (is_floating(TYPE)) return bits_of_real(mean, TYPE);
   // Weights that add up to 1 give an integer but for what float rounds.
   const float whole = nearest_even(mean);
   return saturated(abs(mean - whole) < 1e-4f ? whole : trunc(mean), TYPE);
@@ -362,7 +360,7 @@ void leave_part(uint thread) {
     scratch[to] = asuint(found.real);
     return;
   }
-  scratch[to] = IS_FLOAT ? asuint(found.real) : found.low;
+  scratch[to] = is_floating(TYPE) ? asuint(found.real) : found.low;
   scratch[to + 1] = found.high;
   scratch[to + 2] = found.place;
   scratch[to + 3] = found.elements;

@@ -38,8 +38,8 @@ WINDOW_WALK_SPECIALIZATION(SPECIALIZED)
 #define HEIGHT_MOST 7
 // Elements of a row, and the words that hold them.
 #define REACH ((COLUMNS - 1) * STRIDE_X + WIDTH)
-#define PER_WORD (4 / ELEMENT_SIZE)
-#define WORDS (ELEMENT_SIZE == 4 ? SKIPPED + REACH : (SKIPPED + REACH + IS_SHIFTED + 1) / 2)
+#define PER_WORD (1u << IS_FLOAT16)
+#define WORDS (IS_FLOAT16 == 0 ? SKIPPED + REACH : (SKIPPED + REACH + IS_SHIFTED + 1) / 2)
 #define WORDS_MOST 28
 #define STORED (COLUMNS / PER_WORD)  // words of a vector
 #define STORED_MOST 4
@@ -111,7 +111,7 @@ void load_row(int row, uint k) {
   if (IS_PADDED != 0) row = clamp(row, 0, shape.input_height - 1);
   const int element = walk.begin - int(SKIPPED) + row * shape.row_stride;
   // A shift of signed numbers: in front of the first row they may be negative.
-  const uint at = ELEMENT_SIZE == 4 ? uint(element) : uint(element >> 1);
+  const uint at = IS_FLOAT16 == 0 ? uint(element) : uint(element >> 1);
   [unroll]
   for (uint i = 0; i < WORDS; i += LOADED) {
     // No more at the end than are needed.
@@ -150,8 +150,8 @@ void set_values(int row) {
   [unroll]
   for (uint i = 0; i < REACH; ++i) {
     const uint e = i + SKIPPED;
-    float x = asfloat(words[ELEMENT_SIZE == 4 ? e : 0]);
-    if (ELEMENT_SIZE == 2) {
+    float x = asfloat(words[IS_FLOAT16 == 0 ? e : 0]);
+    if (IS_FLOAT16 != 0) {
       const bool is_high = (e & 1) != 0;
       uint bits = is_high ? words[e / 2] >> 16 : words[e / 2];
       if (IS_SHIFTED != 0) bits = is_shifted ? (is_high ? words[(e + 1) / 2] : words[e / 2] >> 16) : bits;
@@ -238,7 +238,7 @@ void finish_row(uint y, uint slot) {
     JOIN_PAIRS(joined, HEIGHT, IN_RING)
 #endif
     const float result = result_of(joined, int(walk.first_column + c), row, y);
-    if (ELEMENT_SIZE == 4) {
+    if (IS_FLOAT16 == 0) {
       packed[c] = asuint(result);
     } else {
       packed[c / 2] |= half_bits(result) << (c % 2 * 16);

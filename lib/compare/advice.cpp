@@ -41,7 +41,7 @@ std::optional<Number> advised(std::optional<Number> smallest, std::optional<Numb
 SmallestTolerances advised_tolerances(const Comparison& comparison) {
   const SmallestTolerances& smallest = comparison.smallest;
   const Tolerance& given = comparison.tolerance;
-  const bool is_float = info(comparison.data_type).kind == NumberKind::floating;
+  const bool is_float = is_floating(comparison.data_type);
   const double least = is_float ? 0 : 1;
   return {advised(smallest.rtol, given.rtol, small_share),
           advised(smallest.atol, given.atol,

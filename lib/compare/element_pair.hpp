@@ -23,7 +23,7 @@ T load(const std::byte* from) {
 }
 
 template <typename T>
-constexpr bool is_floating = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
+constexpr bool is_floating = !std::is_integral_v<T>;
 
 template <typename T>
 using BitsOf = std::conditional_t<

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cpp/layouts.hpp"
+#include "spec/scalar.hpp"
 
 namespace dmlop::cpp {
 namespace {
@@ -28,13 +29,15 @@ std::vector<std::string> names_of(const std::vector<Member>& members) {
   return names;
 }
 
-// The member of DML_SCALAR_UNION that holds a number of a data type.
-std::string union_member(const std::string& type) {
-  if (type == "FLOAT16") return "UInt16";
-  if (type == "UINT4") return "UInt8";
-  if (type == "INT4") return "Int8";
-  if (type.starts_with("FLOAT")) return "Float" + type.substr(5);
-  return type.starts_with("UINT") ? "UInt" + type.substr(4) : "Int" + type.substr(3);
+// The member of DML_SCALAR_UNION that holds a number of a data type; "" where it is no type.
+std::string member_for(const std::string& type) {
+  const auto known = data_type_named(type);
+  return known ? union_member(stored_as(*known)) : "";
+}
+
+bool is_written_as_bits(const std::string& type) {
+  const auto known = data_type_named(type);
+  return known && is_held_as_bits(*known);
 }
 
 }  // namespace
@@ -185,11 +188,11 @@ Json Describer::scalar_of_bytes(const Value& bytes, const std::string& type,
     std::memcpy(&value, &bits, sizeof value);
     return json_of(real_number(value));
   }
-  const std::string member_name = union_member(type);
+  const std::string member_name = member_for(type);
   const std::string type_name = upper_case(member_name);
   const auto value =
       converted(integer_number(static_cast<std::int64_t>(bits), Number::Type::uint64), type_name);
-  return type == "FLOAT16" ? Json{{"UInt16", json_of(*value)}} : json_of(*value);
+  return is_written_as_bits(type) ? Json{{member_name, json_of(*value)}} : json_of(*value);
 }
 
 Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& field,
@@ -206,18 +209,18 @@ Json Describer::scalar(const Value& desc, const Value& both, const FieldSpec& fi
   if (both.entries.empty()) return both.is_zeroed ? Json(0) : (refuse(both, name), Json());
   const Entry* entry = &both.entries.front();
   if (both.entries.size() > 1) {
-    entry = both.find(union_member(type));
+    entry = both.find(member_for(type));
     // A debugger shows the same bytes as every member; C++ that sets several is unclear.
     if (both.type == "DML_SCALAR_UNION" || entry == nullptr) {
       refuse(both.entries[1].value.written, name, "several members of the union are set",
-             "set only " + union_member(type));
+             "set only " + member_for(type));
       return Json();
     }
   }
   if (entry->name == "Bytes") return scalar_of_bytes(entry->value, type, name);
   const auto value = number(entry->value, name + "." + entry->name);
   if (!value) return Json();
-  const bool is_plain = entry->name == union_member(type) && type != "FLOAT16";
+  const bool is_plain = entry->name == member_for(type) && !is_written_as_bits(type);
   return is_plain ? json_of(*value) : Json{{entry->name, json_of(*value)}};
 }
 

@@ -10,6 +10,7 @@
 #include "cpu/elements.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/simd.hpp"
+#include "tensor/visit_type.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/columns.cpp"
@@ -79,11 +80,9 @@ class ColumnReversal {
   // A tile: columns [first, first + width) and their lengths.
   void take(std::size_t first, std::size_t width) {
     for (std::size_t i = 0; i < height_; ++i) take_row(first, width, i);
-    if (columns_.lengths_type == DataType::UInt64) {
-      take_lengths<std::uint64_t>(first, width);
-    } else {
-      take_lengths<std::uint32_t>(first, width);
-    }
+    visit_type_among<DataType::UInt32, DataType::UInt64>(
+        columns_.lengths_type,
+        [&]<typename Length>(Length) HWY_ATTR { take_lengths<Length>(first, width); });
   }
 
   // Row i of the input, which is also row height - 1 - i of all columns reversed as a whole.

@@ -55,7 +55,7 @@ std::uint64_t direct_columns_at_once(const ProductKernel& kernel) {
 bool reads_columns_directly(const ProductKernel& kernel) {
   if (kernel.windows.empty() || kernel.windows.back().output_extent > columns_at_once) return false;
   const std::array<ProductWindow, 3> axes = axes_of(kernel);
-  return reads_as_float(kernel.left.data_type) && reads_as_float(kernel.right.data_type) &&
+  return is_within_float32(kernel.left.data_type) && is_within_float32(kernel.right.data_type) &&
          !kernel.left_zero && !kernel.right_zero && std::all_of(axes.begin(), axes.end(), fits) &&
          pays(kernel, axes);
 }

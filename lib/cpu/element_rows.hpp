@@ -48,7 +48,7 @@ void put_number(std::byte* to, Number number) {
 /// Calls action with the C++ type of a FLOAT32 or FLOAT16.
 template <typename Action>
 decltype(auto) visit_float(DataType type, Action&& action) {
-  return type == DataType::Float16 ? action(Half{}) : action(float{});
+  return visit_type_among<DataType::Float32, DataType::Float16>(type, std::forward<Action>(action));
 }
 
 }  // namespace dmlop::cpu

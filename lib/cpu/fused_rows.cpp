@@ -296,10 +296,6 @@ namespace {
 // for all threads.
 constexpr Threshold length_most{std::uint64_t{1} << 18, 37};
 
-bool is_float_type(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 /// Whether rows lie at a stretch, one behind the other, as the output does.
 bool are_stretches(const RowPasses& passes) {
   const ReduceKernel& kernel = *passes.reduction;
@@ -317,7 +313,7 @@ std::optional<FusedRows> fused_rows(const Plan& plan, std::size_t first) {
   const std::optional<RowPasses> passes = row_passes(plan, first);
   if (!passes || !are_stretches(*passes)) return {};
   const ElementWiseKernel& map = *passes->map;
-  if (!is_float_type(map.inputs.front().type) || !is_float_type(map.output_type)) return {};
+  if (!is_within_float32(map.inputs.front().type) || !is_within_float32(map.output_type)) return {};
   const Pass& last = plan.passes[first + passes->passes - 1];
   FusedRows rows{*passes, {last.reads.front()}, last.writes.front()};
   // Behind x and what the reductions wrote.

@@ -14,6 +14,7 @@
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/rows.hpp"
+#include "tensor/visit_type.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -351,9 +352,10 @@ class IndexMap {
   }
 
   std::uint64_t length_at(std::uint64_t offset) const {
-    const bool wide = kernel_.reversal->lengths_type == DataType::UInt64;
-    const std::byte* at = inputs_[1].data() + offset * (wide ? 8 : 4);
-    const std::uint64_t length = wide ? load<std::uint64_t>(at) : load<std::uint32_t>(at);
+    const std::uint64_t length = visit_type_among<DataType::UInt32, DataType::UInt64>(
+        kernel_.reversal->lengths_type, [&]<typename Length>(Length) -> std::uint64_t {
+          return load<Length>(inputs_[1].data() + offset * sizeof(Length));
+        });
     return std::min(length, kernel_.axes[kernel_.reversal->axis].extent);
   }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "ops/kernels/indexed_axis.hpp"
+#include "tensor/visit_type.hpp"
 
 namespace dmlop::cpu {
 
@@ -37,16 +39,8 @@ std::uint64_t place_of(Index index, std::uint64_t extent, LargeIndex large) {
 /// Calls action with an integer of the type of the indices.
 template <typename Action>
 auto with_index(DataType type, Action&& action) {
-  switch (type) {
-    case DataType::UInt32:
-      return action(std::uint32_t{});
-    case DataType::Int32:
-      return action(std::int32_t{});
-    case DataType::UInt64:
-      return action(std::uint64_t{});
-    default:
-      return action(std::int64_t{});
-  }
+  return visit_type_among<DataType::UInt32, DataType::Int32, DataType::UInt64, DataType::Int64>(
+      type, std::forward<Action>(action));
 }
 
 }  // namespace dmlop::cpu

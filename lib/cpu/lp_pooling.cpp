@@ -13,6 +13,7 @@
 
 #include "base/parallel.hpp"
 #include "base/threshold.hpp"
+#include "cpu/element_rows.hpp"
 #include "cpu/elements.hpp"
 #include "cpu/execute.hpp"
 #include "cpu/simd.hpp"
@@ -74,7 +75,7 @@ class LpPooling {
       : kernel_(kernel),
         width_(kernel.axes[2]),
         input_(input),
-        size_(size_of(kernel.data_type)),
+        size_(visit_float(kernel.data_type, [](auto stored) { return sizeof stored; })),
         chunks_(width_),
         direct_(!chunks_.are_gathered && width_.input_stride == 1 && size_ == sizeof(Element)),
         column_steps_(direct_ ? 1 : 1 + page_steps * std::min(column_bytes(), page) / page),
@@ -506,7 +507,7 @@ class LpPooling {
   const LpPoolingKernel& kernel_;
   const PoolingAxis& width_;
   std::span<const std::byte> input_;
-  std::size_t size_;  // of an element
+  std::size_t size_;  // of an element: FLOAT32 or FLOAT16
   Chunks chunks_;
   bool direct_;                                        // rows are read where they are
   std::uint64_t column_steps_;                         // of reading an element of a row

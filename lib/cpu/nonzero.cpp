@@ -15,7 +15,7 @@ namespace {
 /// The bits that make an element more than zero: all but the sign of a floating-point one.
 std::uint64_t mask_of(DataType type) {
   const std::uint64_t all = ~std::uint64_t{0} >> (64 - 8 * size_of(type));
-  return info(type).kind == NumberKind::floating ? all >> 1 : all;
+  return is_floating(type) ? all >> 1 : all;
 }
 
 std::uint64_t elements_of(const std::vector<StridedAxis>& axes) {

@@ -114,8 +114,10 @@ void write_elements(DataType type, std::span<const double> numbers, std::byte* t
       return saturate_doubles(numbers.data(), numbers.size(), false, to);
     case DataType::Int8:
       return saturate_doubles(numbers.data(), numbers.size(), true, to);
+    case DataType::Int32:
+      return wrap_doubles(numbers.data(), numbers.size(), to);
     default:
-      wrap_doubles(numbers.data(), numbers.size(), to);
+      refuse_unknown(type);
   }
 }
 

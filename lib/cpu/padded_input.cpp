@@ -7,10 +7,6 @@
 
 namespace dmlop::cpu {
 
-bool reads_as_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 std::uint64_t reach_of(const ProductWindow& axis) {
   return (axis.taps - 1) *
          static_cast<std::uint64_t>(axis.tap_step < 0 ? -axis.tap_step : axis.tap_step);

@@ -18,7 +18,6 @@ struct WindowTile {
 };
 
 /// Whether elements of a type are numbers of a padded input: FLOAT32 or FLOAT16.
-bool reads_as_float(DataType type);
 
 /// Of an axis: from the first tap of a window to the last.
 std::uint64_t reach_of(const ProductWindow& axis);

@@ -203,7 +203,7 @@ class Product {
     const std::uint64_t depth = kernel_.sum_length();
     product_.make_room(block.rows, block.columns);
     const ByteProduct::Sums sums{product_.row(0), product_.pitch()};
-    const bool is_right_signed = kernel_.right.data_type == DataType::Int8;
+    const bool is_right_signed = is_signed_integer(kernel_.right.data_type);
     if (kernel_.windows.empty()) {
       const std::uint64_t stride = kernel_.right.column_stride;
       bytes_.run(left, block.rows,
@@ -239,7 +239,7 @@ class Product {
 
   // The rows of a block; copied where their elements are not evenly apart.
   ByteLines left_bytes(const Block& block, const BoundInput& left) {
-    const bool is_signed = kernel_.left.data_type == DataType::Int8;
+    const bool is_signed = is_signed_integer(kernel_.left.data_type);
     const std::byte* first = left.data + block.row * kernel_.left.row_stride;
     const std::uint64_t depth = kernel_.sum_length();
     set_left_depth(0, depth);
@@ -450,7 +450,7 @@ void run_as(const ProductKernel& kernel, Inputs inputs, const Part& part,
 }
 
 bool fits_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16 || size_of(type) == 1;
+  return is_within_float32(type) || info(type).bits <= 8;
 }
 
 }  // namespace

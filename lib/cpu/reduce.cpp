@@ -15,6 +15,7 @@
 #include "base/parallel.hpp"
 #include "cpu/axis_walk.hpp"
 #include "cpu/element_bits.hpp"
+#include "cpu/element_rows.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reduce_shape.hpp"
 #include "cpu/simd_small.hpp"
@@ -250,13 +251,10 @@ class Reduction {
       return;
     }
     finish(numbers_.data(), count);
-    if (kernel_.output_type == DataType::Float16) {
+    visit_float(kernel_.output_type, [&]<typename Element>(Element) HWY_ATTR {
       for (std::size_t k = 0; k < count; ++k)
-        cpu::store(to + k * sizeof(std::uint16_t), half_from_double(numbers_[k]));
-    } else {
-      for (std::size_t k = 0; k < count; ++k)
-        cpu::store(to + k * sizeof(float), static_cast<float>(numbers_[k]));
-    }
+        put_number<Element>(to + k * sizeof(Element), numbers_[k]);
+    });
   }
 
   const ReduceKernel& kernel_;
@@ -343,7 +341,7 @@ void reduce(const ReduceKernel& kernel, Inputs inputs, const ReduceTask& task, s
 // Numbers are read as float, integers with at least 32 bits.
 void Reduce(const ReduceKernel& kernel, Inputs inputs, const ReduceTask& task, std::byte* to) {
   const DataTypeInfo& type = info(kernel.operands.front().data_type);
-  if (type.kind == NumberKind::floating) return reduce<float>(kernel, inputs, task, to);
+  if (is_floating(type.type)) return reduce<float>(kernel, inputs, task, to);
   const bool is_signed = type.kind == NumberKind::signed_integer;
   if (type.size == 8) {
     if (is_signed) return reduce<std::int64_t>(kernel, inputs, task, to);

@@ -101,7 +101,9 @@ class RegionReader {
   double coordinate(std::uint64_t index, std::size_t i) const {
     const std::byte* at = &boxes_[(index * regions_.box_strides[0] + i * regions_.box_strides[1]) *
                                   size_of(regions_.data_type)];
-    return regions_.data_type == DataType::Float16 ? number_at<Half>(at) : number_at<float>(at);
+    return visit_float(regions_.data_type, [at]<typename Element>(Element) -> double {
+      return number_at<Element>(at);
+    });
   }
 
   const Regions& regions_;

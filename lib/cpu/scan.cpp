@@ -442,8 +442,7 @@ class Scan {
 
   /// Whether several rows are summed by vectors: sums of floats that lie at a stretch.
   bool can_take_vectors() const {
-    const bool is_float =
-        kernel_.data_type == DataType::Float32 || kernel_.data_type == DataType::Float16;
+    const bool is_float = is_within_float32(kernel_.data_type);
     return DMLOP_CPU_SCANS_VECTORS != 0 && std::is_same_v<Value, double> && !is_product &&
            is_float && along_.stride == 1;
   }
@@ -653,8 +652,7 @@ void scan_values(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) 
 }
 
 void RunScan(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
-  if (info(kernel.data_type).kind == NumberKind::floating)
-    return scan_values<double>(kernel, inputs, task);
+  if (is_floating(kernel.data_type)) return scan_values<double>(kernel, inputs, task);
   if (size_of(kernel.data_type) < 8) return scan_values<std::uint32_t>(kernel, inputs, task);
   scan_values<std::uint64_t>(kernel, inputs, task);
 }

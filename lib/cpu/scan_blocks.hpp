@@ -83,7 +83,7 @@ inline void take_power(double& total, Power& power) {
 }
 
 inline bool is_of_floats(const ScanKernel& kernel) {
-  return info(kernel.data_type).kind == NumberKind::floating;
+  return is_floating(kernel.data_type);
 }
 
 /// What a sequence begins with.

@@ -49,27 +49,27 @@ class Entry<std::uint64_t> {
 template <typename Bits, NumberKind kind>
 class KeyMaker {
  public:
-  explicit KeyMaker(bool is_descending) : flip_(is_descending ? all : Bits{0}) {}
+  KeyMaker(DataType type, bool is_descending)
+      : infinity_(kind == NumberKind::floating ? static_cast<Bits>(infinity_bits(type)) : Bits{0}),
+        flip_(is_descending ? all : Bits{0}) {}
 
   Bits operator()(Bits element) const { return ascending_key(element) ^ flip_; }
 
  private:
   static constexpr Bits all = static_cast<Bits>(~Bits{0});
   static constexpr Bits sign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
-  static constexpr Bits infinity = sizeof(Bits) == 2   ? static_cast<Bits>(0x7c00)
-                                   : sizeof(Bits) == 4 ? static_cast<Bits>(0x7f800000)
-                                                       : static_cast<Bits>(0x7ffULL << 52);
 
-  static Bits ascending_key(Bits element) {
+  Bits ascending_key(Bits element) const {
     if constexpr (kind == NumberKind::unsigned_integer) return element;
     if constexpr (kind == NumberKind::signed_integer) return element ^ sign;
     const auto magnitude = static_cast<Bits>(element & (sign - 1));
     const Bits positive = magnitude | sign;
     const auto negative = static_cast<Bits>(~element);
     const Bits key = (element & sign) != 0 && magnitude != 0 ? negative : positive;
-    return magnitude > infinity ? all : key;  // NaN
+    return magnitude > infinity_ ? all : key;  // NaN
   }
 
+  Bits infinity_;
   Bits flip_;
 };
 
@@ -102,8 +102,9 @@ class KeyReader {
   static constexpr std::uint64_t keys_at_once = 64;
 
   /// `stride` elements apart.
-  KeyReader(NumberKind kind, bool is_descending, std::uint64_t stride)
-      : is_descending_(is_descending), step_(stride * sizeof(Bits)) {
+  KeyReader(DataType type, bool is_descending, std::uint64_t stride)
+      : type_(type), is_descending_(is_descending), step_(stride * sizeof(Bits)) {
+    const NumberKind kind = info(type).kind;
     if (kind == NumberKind::unsigned_integer) make_ = make_keys<NumberKind::unsigned_integer>;
     if (kind == NumberKind::signed_integer) make_ = make_keys<NumberKind::signed_integer>;
     if constexpr (sizeof(Bits) > 1) {
@@ -113,7 +114,7 @@ class KeyReader {
 
   /// Of `count` elements, at most keys_at_once.
   void read(const std::byte* from, std::uint64_t count, Bits* to) const {
-    make_(from, count, step_, is_descending_, to);
+    make_(from, count, step_, type_, is_descending_, to);
   }
   Bits key(const std::byte* from, std::uint64_t index) const {
     Bits key;
@@ -127,8 +128,8 @@ class KeyReader {
  private:
   template <NumberKind kind>
   static void make_keys(const std::byte* from, std::uint64_t count, std::uint64_t step,
-                        bool is_descending, Bits* to) {
-    const KeyMaker<Bits, kind> key_of(is_descending);
+                        DataType type, bool is_descending, Bits* to) {
+    const KeyMaker<Bits, kind> key_of(type, is_descending);
     const auto make = [&](std::uint64_t number, std::uint64_t apart) {
       for (std::uint64_t i = 0; i < number; ++i) {
         Bits element;
@@ -141,9 +142,10 @@ class KeyReader {
     make(count, step);
   }
 
+  DataType type_;
   bool is_descending_;
   std::uint64_t step_;
-  void (*make_)(const std::byte*, std::uint64_t, std::uint64_t, bool, Bits*) = nullptr;
+  void (*make_)(const std::byte*, std::uint64_t, std::uint64_t, DataType, bool, Bits*) = nullptr;
 };
 
 }  // namespace dmlop::cpu

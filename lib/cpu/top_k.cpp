@@ -164,7 +164,7 @@ class TopK {
         input_(input),
         index_size_(size_of(kernel.index_type)),
         along_(kernel.axes[kernel.axis]),
-        reader_(info(kernel.data_type).kind, kernel.is_descending, along_.stride),
+        reader_(kernel.data_type, kernel.is_descending, along_.stride),
         inner_(inner_of(kernel)) {}
 
   std::uint64_t inner() const { return inner_; }

@@ -337,11 +337,11 @@ void sum(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::ui
   std::vector<double> means(columns_at_once.most());
   const auto put = [&](std::span<const double> sums, const OutputBlock& block, std::byte* to) {
     const double divisor = reducer.rows().divisor();
-    if (sizeof(Element) > 1 && block.divisors.empty())
+    if (!std::is_integral_v<Element> && block.divisors.empty())
       return store_means(kernel.data_type, sums.data(), divisor * block.divisor, sums.size(), to);
     for_each_mean(sums, block, divisor, [&](std::size_t i, double mean) {
       // Weights that add up to 1 give an integer but for what double rounds.
-      means[i] = sizeof(Element) == 1 ? static_cast<double>(static_cast<float>(mean)) : mean;
+      means[i] = std::is_integral_v<Element> ? static_cast<double>(static_cast<float>(mean)) : mean;
     });
     put_numbers<Element>(std::span<const double>(means).first(sums.size()), to);
   };
@@ -488,18 +488,14 @@ void reduce(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std:
       maximum<decltype(zero)>(kernel, inputs, begin, end, output);
     });
   }
-  switch (kernel.data_type) {
-    case DataType::Float16:
-      return sum<Half>(kernel, inputs, begin, end, output);
-    case DataType::Int8:
-      return kernel.requantization ? sum_quantized<std::int8_t>(kernel, inputs, begin, end, output)
-                                   : sum<std::int8_t>(kernel, inputs, begin, end, output);
-    case DataType::UInt8:
-      return kernel.requantization ? sum_quantized<std::uint8_t>(kernel, inputs, begin, end, output)
-                                   : sum<std::uint8_t>(kernel, inputs, begin, end, output);
-    default:
-      return sum<float>(kernel, inputs, begin, end, output);
-  }
+  visit_type_among<DataType::Float32, DataType::Float16, DataType::Int8, DataType::UInt8>(
+      kernel.data_type, [&]<typename Element>(Element) {
+        if constexpr (std::is_integral_v<Element>) {
+          if (kernel.requantization)
+            return sum_quantized<Element>(kernel, inputs, begin, end, output);
+        }
+        sum<Element>(kernel, inputs, begin, end, output);
+      });
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ bool sums_windows(const ProductKernel& kernel) {
            axis.taps <= most_reach && reach_of(axis) <= most_reach;
   };
   return !kernel.windows.empty() && kernel.rows <= most_rows_of_weights &&
-         kernel.sum_length() <= sum_block && reads_as_float(kernel.left.data_type) &&
-         reads_as_float(kernel.right.data_type) && reads_as_float(kernel.output_type) &&
+         kernel.sum_length() <= sum_block && is_within_float32(kernel.left.data_type) &&
+         is_within_float32(kernel.right.data_type) && is_within_float32(kernel.output_type) &&
          !kernel.left_zero && !kernel.right_zero && !kernel.left_scale && !kernel.right_scale &&
          !kernel.quantization && (!kernel.added || kernel.added->column_stride == 0) &&
          std::all_of(kernel.windows.begin(), kernel.windows.end(), fits);

@@ -152,15 +152,15 @@ void add_rows_of(std::span<const WeighedRow> rows, bool fresh, std::size_t count
 
 void AddRows(DataType type, std::span<const WeighedRow> rows, bool fresh, std::size_t count,
              double* columns) {
-  if (type == DataType::Float16) return add_rows_of<Half>(rows, fresh, count, columns);
-  add_rows_of<float>(rows, fresh, count, columns);
+  visit_float(type, [&]<typename Element>(Element)
+                        HWY_ATTR { add_rows_of<Element>(rows, fresh, count, columns); });
 }
 
 void RaiseToRows(DataType type, std::span<const WeighedRow> rows, bool fresh, std::size_t count,
                  float* columns) {
-  if (type == DataType::Float16)
-    return reduce_rows<false, Half>(Raising(), rows, fresh, count, columns);
-  reduce_rows<false, float>(Raising(), rows, fresh, count, columns);
+  visit_float(type, [&]<typename Element>(Element) HWY_ATTR {
+    reduce_rows<false, Element>(Raising(), rows, fresh, count, columns);
+  });
 }
 
 template <class Reducing, typename Number = typename Reducing::Number>
@@ -280,8 +280,8 @@ void store_means_of(const double* sums, double divisor, std::size_t count, std::
 
 void StoreMeans(DataType type, const double* sums, double divisor, std::size_t count,
                 std::byte* to) {
-  if (type == DataType::Float16) return store_means_of<Half>(sums, divisor, count, to);
-  store_means_of<float>(sums, divisor, count, to);
+  visit_float(type, [&]<typename Element>(Element)
+                        HWY_ATTR { store_means_of<Element>(sums, divisor, count, to); });
 }
 
 template <typename Lane>

@@ -10,6 +10,8 @@ Dispatches make_dispatches(const Kernel& kernel) {
     return std::visit([](const auto& kind) { return kernels::dispatches_of(kind); }, kernel);
   } catch (const kernels::NumberTooLarge&) {
     return refused("its numbers do not fit the 32 bits of a GPU kernel");
+  } catch (const kernels::UnknownFloat&) {
+    return refused("GPU kernels do not compute this with its floating-point type");
   }
 }
 

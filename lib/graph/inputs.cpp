@@ -186,7 +186,7 @@ class InputBinder {
 
   bool fits_4_bits(std::size_t index, const NpyFile& file, const std::string& path) {
     const DataType type = graph_.inputs[index].types.front();
-    if (info(type).bits != 4) return true;
+    if (!has_4_bits(type)) return true;
     const auto wrong = first_beyond_4_bits(type, file.data());
     if (!wrong) return true;
     refuse("element " + std::to_string(*wrong) + " of " + path + " is " +

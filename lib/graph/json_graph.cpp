@@ -210,7 +210,7 @@ class JsonGraphReader {
 
   std::optional<GraphConstant> bytes_of(const json::Value& values, const std::string& called,
                                         DataType type) {
-    if (info(type).bits < 8) {
+    if (has_4_bits(type)) {
       reader_.expected(values, called + ".Values", "of a type of at least 8 bits",
                        "write the packed bytes as UINT8");
       return std::nullopt;

@@ -17,7 +17,7 @@ constexpr std::size_t findings_listed = 64;
 constexpr ModelWords graph_words{"graph", "edge", "EDGE", false};
 
 bool has_4_bits(const TensorDesc& desc) {
-  return info(*desc.data_type).bits == 4;
+  return has_4_bits(*desc.data_type);
 }
 
 /// The bytes of a desc in a file of ONNX Runtime, where elements of 4 bits share a byte.

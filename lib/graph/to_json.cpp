@@ -39,7 +39,7 @@ std::string short_type(const GraphTensor& tensor) {
 /// that is possible.
 Json values_json(const std::vector<std::byte>& bytes, const GraphTensor* reader) {
   auto type = reader != nullptr ? data_type_named(short_type(*reader)) : std::nullopt;
-  if (!type || info(*type).bits < 8 || bytes.size() % size_of(*type) != 0) type = DataType::UInt8;
+  if (!type || has_4_bits(*type) || bytes.size() % size_of(*type) != 0) type = DataType::UInt8;
   const std::size_t size = size_of(*type);
   Json values = Json::array();
   for (std::size_t at = 0; at < bytes.size(); at += size) {

@@ -57,8 +57,9 @@ Changed changed_to(DataType type, const Description& description) {
 Diagnostic refusal(DataType type, const Description& description, const std::string& title,
                    const Diagnostic& finding) {
   std::vector<std::string> accepted;
-  for (const DataType other : {DataType::Float64, DataType::Float32, DataType::Float16}) {
-    if (changed_to(other, description).findings.empty()) accepted.emplace_back(name_of(other));
+  for (const DataTypeInfo& other : data_types) {
+    if (is_floating(other.type) && changed_to(other.type, description).findings.empty())
+      accepted.emplace_back(other.name);
   }
   return {.kind = finding.kind,
           .file = description.file(),
@@ -117,10 +118,6 @@ Diagnostic nothing_to_compute_as(DataType type, const std::string& file) {
           .message = "nothing here is a floating-point number",
           .suggestion = "leave --as-type out",
           .argument = as_type_option(type)};
-}
-
-bool is_floating(DataType type) {
-  return info(type).kind == NumberKind::floating;
 }
 
 void convert_file(DataType type, NpyFile& file, const std::string& path) {

@@ -33,6 +33,4 @@ Diagnostic nothing_to_compute_as(DataType type, const std::string& file);
 /// What a command line calls this.
 std::string as_type_option(DataType type);
 
-bool is_floating(DataType type);
-
 }  // namespace dmlop

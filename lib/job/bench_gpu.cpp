@@ -108,13 +108,13 @@ class PlanOnDevice {
 Tolerance bench_tolerance(const OperatorSpec& spec, DataType type,
                           std::span<const std::byte> expected) {
   Tolerance tolerance = spec.default_tolerance(type);
-  if (info(type).kind != NumberKind::floating || type == DataType::Float64) return tolerance;
+  if (!is_floating(type) || type == DataType::Float64) return tolerance;
   double largest = 0;
   for (std::size_t at = 0; at < expected.size(); at += size_of(type)) {
     const double magnitude = std::abs(element_value(type, &expected[at]));
     if (magnitude > largest && std::isfinite(magnitude)) largest = magnitude;
   }
-  const double share = type == DataType::Float16 ? 0x1p-9 : 0x1p-16;
+  const double share = std::max(0x1p-16, std::ldexp(2, -static_cast<int>(info(type).fraction)));
   tolerance.atol = std::max(tolerance.atol.value_or(0), share * largest);
   return tolerance;
 }

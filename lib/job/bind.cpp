@@ -62,7 +62,7 @@ Diagnostic file_finding(const Description& description, const TensorFile& source
 // Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
 // desc has elements.
 bool is_packed(const TensorDesc& desc, const NpyHeader& header) {
-  if (!desc.data_type || info(*desc.data_type).bits != 4 || desc.strides) return false;
+  if (!desc.data_type || !has_4_bits(*desc.data_type) || desc.strides) return false;
   const auto elements = element_count(desc.sizes), bytes = element_count(header.sizes);
   const bool is_in_order = !header.fortran_order || header.sizes.size() == 1;
   return elements && bytes && *elements > 1 && *bytes == (*elements + 1) / 2 && is_in_order &&

@@ -23,7 +23,7 @@ std::string read_text(const std::string& path) {
 void check_four_bit_inputs(const Job& job, Diagnostics& diagnostics) {
   for (const BoundInput& input : job.inputs) {
     const TensorDesc* desc = job.description.find_tensor(input.tensor, input.element);
-    if (desc == nullptr || !desc->data_type || info(*desc->data_type).bits != 4) continue;
+    if (desc == nullptr || !desc->data_type || !has_4_bits(*desc->data_type)) continue;
     const auto bytes = input.file.data();
     const auto wrong = first_beyond_4_bits(*desc->data_type, bytes);
     if (!wrong) continue;

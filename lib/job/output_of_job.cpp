@@ -8,7 +8,7 @@ namespace dmlop {
 namespace {
 
 bool is_of_half_bytes(const PlannedOutput& output, bool is_raw) {
-  return is_raw && info(*output.desc->data_type).bits == 4;
+  return is_raw && has_4_bits(*output.desc->data_type);
 }
 
 std::uint64_t element_bytes(const PlannedOutput& output, bool is_raw) {

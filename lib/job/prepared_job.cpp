@@ -36,7 +36,7 @@ void require_count(std::size_t given, std::size_t needed, const std::string& wha
 // A desc of 4 bits allows fewer numbers than a byte of the buffer.
 void require_4_bits(const PreparedJob::Tensor& tensor, std::span<const std::byte> bytes) {
   const DataType type = *tensor.desc->data_type;
-  if (info(type).bits != 4) return;
+  if (!has_4_bits(type)) return;
   const auto wrong = first_beyond_4_bits(type, bytes);
   if (!wrong) return;
   throw FindingsError(

@@ -10,7 +10,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "ops/operator.hpp"
-#include "tensor/half.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -28,7 +28,7 @@ struct BenchInput {
   std::size_t unsigned_of(const char* field) const {
     return static_cast<std::size_t>(description.integer(field));
   }
-  bool is_float() const { return info(*desc.data_type).kind == NumberKind::floating; }
+  bool is_float() const { return is_floating(*desc.data_type); }
 };
 
 NumberRange below(std::uint64_t size) {
@@ -250,7 +250,7 @@ class MadeUp {
       return;
     }
     const std::uint64_t bits = random();
-    if (info(type_).kind == NumberKind::floating) {
+    if (is_floating(type_)) {
       write_float(to, index, static_cast<double>(bits >> 11) * 0x1p-53);
     } else {
       const std::uint64_t integer = ranges_.empty() ? bits : integer_of(index, bits);
@@ -273,14 +273,7 @@ class MadeUp {
   }
 
   void put_float(std::byte* to, double number) const {
-    const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
-    if (type_ == DataType::Float32) {
-      put(static_cast<float>(number));
-    } else if (type_ == DataType::Float16) {
-      put(half_from_double(number));
-    } else {
-      put(number);
-    }
+    std::memcpy(to, element_from(type_, number).data(), size_of(type_));
   }
 
   DataType type_;
@@ -313,7 +306,7 @@ std::uint64_t seed_of(std::uint64_t seed, const std::string& field,
 // Normal numbers are floats of any size.
 void refuse_normal(const Ranges& ranges, DataType type, const std::string& name) {
   const std::string remedy = ": write {\"random\": \"uniform\"}, or name a file";
-  if (info(type).kind != NumberKind::floating)
+  if (!is_floating(type))
     throw Error(ErrorKind::invalid_input, name + " is " + std::string(name_of(type)) +
                                               ", and normal numbers are floats" + remedy);
   for (const NumberRange& range : ranges) {
@@ -336,9 +329,10 @@ std::vector<NumberRange> random_ranges(const Description& description, const Fie
       continue;
     return row.ranges(input);
   }
-  if (*input.desc.data_type == DataType::UInt4) return {{0, 15}};
-  if (*input.desc.data_type == DataType::Int4) return {{-8, 7}};
-  return {};
+  const DataType type = *input.desc.data_type;
+  if (!has_4_bits(type)) return {};
+  return {{element_value(type, lowest_element(type).data()),
+           element_value(type, highest_element(type).data())}};
 }
 
 NpyFile random_file(const Description& description, const FieldSpec& field,

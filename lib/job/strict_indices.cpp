@@ -36,7 +36,7 @@ bool is_inside(T index, std::uint64_t extent) {
 }
 
 std::string range_of(DataType type, std::uint64_t extent) {
-  const bool counts_from_end = info(type).kind == NumberKind::signed_integer;
+  const bool counts_from_end = is_signed_integer(type);
   return "from " + (counts_from_end ? "-" + std::to_string(extent) : "0") + " to " +
          std::to_string(extent - 1);
 }

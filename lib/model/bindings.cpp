@@ -116,7 +116,7 @@ class BindingReader {
   void read_source(const json::Value& source, const std::string& field,
                    std::optional<std::size_t> element, const TensorDesc& desc) {
     const std::string tensor = tensor_name(field, element);
-    if (info(*desc.data_type).bits == 4) {
+    if (has_4_bits(*desc.data_type)) {
       reading_.add(source,
                    tensor + " is " + std::string(name_of(*desc.data_type)) +
                        ", which has two elements in a byte of a buffer",

@@ -56,7 +56,7 @@ class ModelMaker {
  private:
   void add(const FieldSpec& field, std::optional<std::size_t> element) {
     const TensorDesc& desc = *description_.find_tensor(field.name, element);
-    if (info(*desc.data_type).bits == 4)
+    if (has_4_bits(*desc.data_type))
       throw Error(ErrorKind::invalid_input, tensor_name(field.name, element) + " is " +
                                                 std::string(name_of(*desc.data_type)) +
                                                 ", which no resource of a DxDispatch model can be");

@@ -39,7 +39,7 @@ std::vector<std::string> names_of(const Model& model) {
 
 // Integers that differ in the meaning of the first bit at most.
 bool are_integers_alike(DataType a, DataType b) {
-  const auto is_integer = [](DataType type) { return info(type).kind != NumberKind::floating; };
+  const auto is_integer = [](DataType type) { return !is_floating(type); };
   return is_integer(a) && is_integer(b) && info(a).bits == info(b).bits;
 }
 
@@ -236,7 +236,7 @@ void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents
                const std::string& path, bool is_raw) {
   const std::string header = is_raw ? "" : npy_header_bytes(tensor.data_type, tensor.sizes);
   const auto elements = packed_elements(tensor, contents);
-  if (is_raw && info(tensor.data_type).bits == 4) {
+  if (is_raw && has_4_bits(tensor.data_type)) {
     const auto packed = packed_4_bits(elements.bytes());
     OutputFile file(path, packed.size());
     file.write_at(0, packed);

@@ -61,7 +61,7 @@ class ResourceReader {
     if (value == nullptr) return;
     std::vector<std::string> names;
     for (const DataTypeInfo& type : data_types) {
-      if (type.bits >= 8) names.emplace_back(type.name);  // DxDispatch has no others
+      if (!has_4_bits(type.type)) names.emplace_back(type.name);  // DxDispatch has no others
     }
     names.emplace_back("UNKNOWN");
     const auto index = reading_.reader.name_of(*value, name_ + ".initialValuesDataType", names,

@@ -92,8 +92,13 @@ std::optional<Element> read_float(FieldReader& reader, const json::Value& value,
         std::string("write ") + (*number < 0 ? "\"-inf\"" : "\"inf\"") + " for infinity");
     return std::nullopt;
   }
-  if (is_double) return element_of(*number);
-  return type == DataType::Float16 ? element_of(half_toward_zero(narrow)) : element_of(narrow);
+  return visit_type_among<DataType::Float64, DataType::Float32, DataType::Float16>(
+      type, [&]<typename T>(T) {
+        if constexpr (std::is_same_v<T, Half>)
+          return element_of(half_toward_zero(narrow));
+        else
+          return element_of(static_cast<T>(*number));
+      });
 }
 
 template <typename T>
@@ -244,7 +249,7 @@ std::optional<InitialValues> read_mixed_list(FieldReader& reader, const json::Va
                                              const std::string& name) {
   std::vector<std::string> types;
   for (const DataTypeInfo& type : data_types) {
-    if (type.bits < 8) continue;  // DxDispatch has no such types
+    if (has_4_bits(type.type)) continue;  // DxDispatch has no such types
     if (type.type != DataType::Float16) types.emplace_back(type.name);
   }
   std::vector<std::byte> bytes;

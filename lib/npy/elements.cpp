@@ -87,6 +87,8 @@ DataType common_type(DataType a, DataType b) {
   const NumberKind kind_a = info(a).kind, kind_b = info(b).kind;
   if (kind_a != kind_b && (kind_a == NumberKind::floating || kind_b == NumberKind::floating))
     return DataType::Float64;
+  // Of two floating types, the larger has all numbers of the other.
+  if (kind_a == NumberKind::floating && size_of(a) == size_of(b)) return DataType::Float64;
   if (kind_a == NumberKind::floating) return size_of(a) > size_of(b) ? a : b;
   const bool are_unsigned =
       kind_a == NumberKind::unsigned_integer && kind_b == NumberKind::unsigned_integer;

@@ -314,7 +314,7 @@ class Importer {
     for (std::size_t i = 0; i < mapping.input_count(); ++i) {
       if (!mapping.has(i)) continue;
       const Value& value = mapping.in(i);
-      if (value.known() == nullptr || info(value.type).bits == 4) return false;
+      if (value.known() == nullptr || has_4_bits(value.type)) return false;
       is_constant = is_constant && value.constant;
       elements += value.known()->count();
     }

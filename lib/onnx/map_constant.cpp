@@ -51,7 +51,7 @@ void map_constant_of_shape(Mapping& node) {
   TensorData one = data_of_list<float>(DataType::Float32, {0}, {1});
   if (const Attribute* value = node.find("value"); value != nullptr && value->tensor)
     one = data_of(*value->tensor, "", {}, {});
-  if (one.count() != 1 || info(one.type).bits == 4)
+  if (one.count() != 1 || has_4_bits(one.type))
     Mapping::refuse_invalid("its value must be one element");
   const std::uint64_t count = element_count(sizes).value_or(0);
   std::vector<std::byte> bytes;

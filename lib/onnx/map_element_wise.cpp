@@ -160,9 +160,9 @@ void map_slope(Mapping& node) {
 void map_power(Mapping& node) {
   const View base = node.view(0);
   const Value& exponent = node.in(1);
-  const bool is_float = info(base.type).kind == NumberKind::floating;
+  const bool is_float = is_floating(base.type);
   if (exponent.constant && exponent.constant->count() == 1 && is_float &&
-      info(exponent.type).kind == NumberKind::floating) {
+      is_floating(exponent.type)) {
     const double number = element_value(exponent.type, exponent.constant->bytes.data());
     const Sizes sizes = broadcast_sizes({node.in(0).sizes, exponent.sizes});
     const View to = padded(node.output(0, base.type, sizes));
@@ -240,34 +240,6 @@ void map_where(Mapping& node) {
                .output("OutputTensor", to));
 }
 
-double lowest(DataType type) {
-  switch (type) {
-    case DataType::Float32:
-      return -double{std::numeric_limits<float>::max()};
-    case DataType::Float16:
-      return -65504;
-    case DataType::Int8:
-      return -128;
-    case DataType::Int16:
-      return -32768;
-    case DataType::Int32:
-      return std::numeric_limits<std::int32_t>::min();
-    case DataType::Int64:
-      return -0x1p63;
-    default:
-      return 0;
-  }
-}
-
-std::array<std::byte, 8> highest(DataType type) {
-  std::array<std::byte, 8> bytes{};
-  if (type == DataType::Float32) return element_from(type, std::numeric_limits<float>::max());
-  if (type == DataType::Float16) return element_from(type, 65504);
-  bytes.fill(std::byte{0xFF});
-  if (info(type).kind == NumberKind::signed_integer) bytes[size_of(type) - 1] = std::byte{0x7F};
-  return bytes;
-}
-
 void map_clip(Mapping& node) {
   if (node.version() < 11) {
     constexpr float most = std::numeric_limits<float>::max();
@@ -288,8 +260,8 @@ void map_clip(Mapping& node) {
     }
     operation.scalar_bytes("MinMaxDataType", field, type, element);
   };
-  const auto low = element_from(type, lowest(type));
-  const auto high = highest(type);
+  const auto low = lowest_element(type);
+  const auto high = highest_element(type);
   bound(1, "Min", low.data());
   bound(2, "Max", high.data());
   node.add(operation);

@@ -73,7 +73,7 @@ std::vector<std::int64_t> Mapping::known_integers(std::size_t input) const {
 std::vector<double> Mapping::known_reals(std::size_t input) const {
   const TensorData& data = known(input);
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
-  if (data.count() > most || info(data.type).bits == 4)
+  if (data.count() > most || has_4_bits(data.type))
     refuse("its input " + std::to_string(input) + " has too many values");
   std::vector<double> list;
   for (std::uint64_t i = 0; i < data.count(); ++i)

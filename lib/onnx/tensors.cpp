@@ -113,8 +113,7 @@ class WrittenNumbers {
       refuse("it has " + std::to_string(count_) + " elements as numbers, must have at most " +
                  std::to_string(written_elements_max) + "; write them as raw_data",
              ErrorKind::unavailable);
-    const bool has_4_bits = info(type_).bits == 4;
-    most_ = has_4_bits ? (count_ + 1) / 2 : count_;
+    most_ = has_4_bits(type_) ? (count_ + 1) / 2 : count_;
     while (message_.next()) read_field();
     if (found_ != most_)
       refuse("it has " + counted(found_, "value") + ", must have " + std::to_string(most_));
@@ -260,7 +259,7 @@ std::vector<std::string> external_files(const OnnxModel& model) {
 }
 
 std::uint64_t bytes_of(DataType type, std::uint64_t count) {
-  if (info(type).bits == 4) return count / 2 + count % 2;
+  if (has_4_bits(type)) return count / 2 + count % 2;
   const auto bytes = checked_multiply(count, std::uint64_t{size_of(type)});
   if (!bytes) refuse("it has more bytes than 64 bits can count");
   return *bytes;

@@ -31,9 +31,9 @@ constexpr std::array element_wise_operators{
 #undef DMLOP_ELEMENT_WISE
 };
 
-ComputeType integer_type(const DataTypeInfo& type) {
-  const bool is_signed = type.kind == NumberKind::signed_integer;
-  if (type.size == 8) return is_signed ? ComputeType::int64 : ComputeType::uint64;
+ComputeType integer_type(DataType type) {
+  const bool is_signed = is_signed_integer(type);
+  if (size_of(type) == 8) return is_signed ? ComputeType::int64 : ComputeType::uint64;
   return is_signed ? ComputeType::int32 : ComputeType::uint32;
 }
 
@@ -55,7 +55,7 @@ ComputeType compute_type(Expression expression, const std::vector<ElementWiseInp
   }
   const DataType type = inputs.front().type;
   if (type == DataType::Float64) return ComputeType::float64;
-  return info(type).kind == NumberKind::floating ? ComputeType::float32 : integer_type(info(type));
+  return is_floating(type) ? ComputeType::float32 : integer_type(type);
 }
 
 // Drops axes of one index and merges those that all inputs walk as one.
@@ -81,17 +81,15 @@ void merge_axes(ElementWiseKernel& kernel) {
 
 // Truncated toward zero and saturated to the type; NaN is 0.
 std::uint64_t integer_of(double value, DataType type) {
-  const DataTypeInfo& about = info(type);
-  if (about.kind == NumberKind::floating || std::isnan(value)) return 0;
-  const int bits = static_cast<int>(about.bits);
+  if (is_floating(type) || std::isnan(value)) return 0;
+  const int bits = static_cast<int>(info(type).bits);
   const double whole = std::trunc(value);
-  if (about.kind == NumberKind::unsigned_integer) {
+  if (!is_signed_integer(type)) {
     const std::uint64_t largest = ~std::uint64_t{0} >> (64 - bits);
     if (whole <= 0) return 0;
     return whole >= std::ldexp(1.0, bits) ? largest : static_cast<std::uint64_t>(whole);
   }
-  const std::int64_t largest =
-      static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+  const std::int64_t largest = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
   const double limit = std::ldexp(1.0, bits - 1);
   const std::int64_t clamped = whole >= limit    ? largest
                                : whole <= -limit ? -largest - 1
@@ -101,9 +99,8 @@ std::uint64_t integer_of(double value, DataType type) {
 
 // The bits of a scalar union as an integer of 64 bits with its sign, where it is one.
 std::uint64_t extended(const Scalar& scalar) {
-  const DataTypeInfo& about = info(*scalar.type);
-  const auto shift = static_cast<int>(64 - about.bits);
-  if (about.kind == NumberKind::signed_integer)
+  const auto shift = static_cast<int>(64 - info(*scalar.type).bits);
+  if (is_signed_integer(*scalar.type))
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar.bits << shift) >> shift);
   return scalar.bits << shift >> shift;
 }
@@ -112,7 +109,7 @@ Parameter parameter_of(const Field& field, DataType type) {
   if (const auto* number = std::get_if<double>(&field.value))
     return {static_cast<double>(static_cast<float>(*number)), integer_of(*number, type)};
   if (const auto* scalar = std::get_if<Scalar>(&field.value)) {
-    const bool is_integer = info(*scalar->type).kind != NumberKind::floating;
+    const bool is_integer = !is_floating(*scalar->type);
     return {scalar->approximate,
             is_integer ? extended(*scalar) : integer_of(scalar->approximate, type)};
   }
@@ -129,7 +126,7 @@ const FieldSpec& output_field(const Description& description) {
 Expression expression_for(const Description& description, Expression row) {
   if (row != Expression::pow) return row;
   const DataType type = *description.tensor("InputTensor").data_type;
-  return info(type).kind == NumberKind::floating ? row : Expression::pow_of_integers;
+  return is_floating(type) ? row : Expression::pow_of_integers;
 }
 
 }  // namespace
@@ -221,12 +218,11 @@ Plan plan_element_wise(const Description& description) {
   }
   const std::optional<InputScale> scale = input_scale_of(description);
   if (expression == Expression::identity && !scale)
-    return single_pass(description, packed_copy(description.tensor("InputTensor")),
-                       {"InputTensor"}, output.name);
+    return single_pass(description, packed_copy(description.tensor("InputTensor")), {"InputTensor"},
+                       output.name);
   const auto make = [&](DataType written) -> Kernel {
-    ElementWiseKernel kernel =
-        element_wise(expression, output_desc.sizes, operands, written,
-                     parameters_of(description, operands.front().type));
+    ElementWiseKernel kernel = element_wise(expression, output_desc.sizes, operands, written,
+                                            parameters_of(description, operands.front().type));
     kernel.input_scale = scale;
     return kernel;
   };

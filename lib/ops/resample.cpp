@@ -12,7 +12,7 @@
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t decreasing = 1;        // DML_AXIS_DIRECTION_DECREASING
+constexpr std::int64_t decreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
 
 float value_of(const Description& description, const char* field, std::size_t i, float otherwise) {
   const Field* found = description.find(field);
@@ -37,7 +37,7 @@ Sampling sampling_of(const Description& description, DataType type) {
     return description.integer("RoundingDirection") == decreasing ? Sampling::floor
                                                                   : Sampling::ceiling;
   }
-  return info(type).kind == NumberKind::floating ? Sampling::nearest : Sampling::floor;
+  return is_floating(type) ? Sampling::nearest : Sampling::floor;
 }
 
 bool is_antialiased(const Description& description) {

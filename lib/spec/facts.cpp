@@ -41,7 +41,7 @@ const std::vector<std::pair<std::string, std::string>>& aliases() {
 std::vector<EnumValue> data_type_values() {
   std::vector<EnumValue> values;
   for (const DataTypeInfo& type : data_types) {
-    const FeatureLevel level = type.bits == 4 ? FeatureLevel{6, 3} : FeatureLevel{1, 0};
+    const FeatureLevel level = has_4_bits(type.type) ? FeatureLevel{6, 3} : FeatureLevel{1, 0};
     values.push_back({std::string(type.name), static_cast<std::int64_t>(type.type), level});
   }
   return values;

@@ -1,13 +1,15 @@
 #include "spec/scalar.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/text.hpp"
-#include "tensor/half.hpp"
+#include "tensor/element.hpp"
 #include "tensor/visit_type.hpp"
 
 namespace dmlop {
@@ -39,29 +41,17 @@ struct Reading {
 
 // The largest number, and how to write what is larger.
 void refuse_size(Reading& reading, DataType type) {
-  const char* most = type == DataType::Float16   ? "65504"
-                     : type == DataType::Float32 ? "3.4028235e38"
-                                                 : "1.7976931348623157e308";
+  std::string most = element_text(type, highest_element(type).data());
+  std::erase(most, '+');  // of the exponent
   reading.must_be = std::string("from -") + most + " to " + most;
   reading.remedy = "write \"inf\" or \"-inf\" for infinity";
-}
-
-// How DML_SCALAR_UNION calls numbers of a type. It holds the bits of a FLOAT16 as an integer.
-std::string union_member(DataType type) {
-  std::string name(name_of(type == DataType::Float16 ? DataType::UInt16 : type));
-  for (const std::string_view word : {"Float", "UInt", "Int"}) {
-    if (name.starts_with(upper_case(std::string(word))))
-      return std::string(word) + name.substr(word.size());
-  }
-  return name;
 }
 
 template <typename T>
 Reading read_integer(const json::Value& written, DataType type) {
   std::int64_t low = std::numeric_limits<T>::min();
   std::uint64_t high = std::numeric_limits<T>::max();
-  if (type == DataType::UInt4) high = 15;
-  if (type == DataType::Int4) low = -8, high = 7;
+  if (has_4_bits(type)) low >>= 4, high >>= 4;
   Reading reading{.must_be =
                       "an integer from " + std::to_string(low) + " to " + std::to_string(high)};
   T number{};
@@ -83,23 +73,20 @@ Reading read_float(const json::Value& written, DataType type) {
   const bool is_word = written.kind == json::Value::Kind::string;
   const auto number = is_word ? word_value(written.text) : json::nearest_double(written);
   if (!number) return reading;
-  const double narrow = type == DataType::Float64   ? *number
-                        : type == DataType::Float16 ? half_to_float(half_from_double(*number))
-                                                    : static_cast<float>(*number);
+  const auto element = element_from(type, *number);
+  const double narrow = element_value(type, element.data());
   if (!is_word && std::isinf(narrow)) {
     refuse_size(reading, type);
     return reading;
   }
   reading.fits = true;
   reading.approximate = narrow;
-  reading.bits = type == DataType::Float64   ? bits_of(narrow)
-                 : type == DataType::Float16 ? bits_of(half_from_double(narrow))
-                                             : bits_of(static_cast<float>(narrow));
+  reading.bits = std::bit_cast<std::uint64_t>(element);
   return reading;
 }
 
 Reading read_as(const json::Value& written, DataType type) {
-  if (info(type).kind == NumberKind::floating) return read_float(written, type);
+  if (is_floating(type)) return read_float(written, type);
   return visit_type(type, [&](auto value) -> Reading {
     using T = decltype(value);
     if constexpr (std::is_integral_v<T>) {
@@ -114,14 +101,16 @@ Reading read_as(const json::Value& written, DataType type) {
 Reading read_member(const Scalar& scalar) {
   const DataType type = *scalar.type;
   if (scalar.member.empty()) return read_as(*scalar.written, type);
-  if (const std::string wanted = union_member(type); scalar.member != wanted)
+  const std::string wanted = union_member(type);
+  if (scalar.member != wanted)
     return {.must_be = "in the union's member " + wanted + ", not " + scalar.member,
-            .remedy = type == DataType::Float16
-                          ? "write a number alone, or its bits as {\"UInt16\": 15360}"
+            .remedy = is_held_as_bits(type)
+                          ? "write a number alone, or its bits as {\"" + wanted + "\": 15360}"
                           : "write the number alone, or as {\"" + wanted + "\": 1}"};
-  if (type != DataType::Float16) return read_as(*scalar.written, type);
-  Reading reading = read_as(*scalar.written, DataType::UInt16);
-  reading.approximate = half_to_float(static_cast<std::uint16_t>(reading.bits));
+  if (!is_held_as_bits(type)) return read_as(*scalar.written, type);
+  Reading reading = read_as(*scalar.written, *data_type_named(upper_case(wanted)));
+  const auto element = std::bit_cast<std::array<std::byte, 8>>(reading.bits);
+  reading.approximate = element_value(type, element.data());
   return reading;
 }
 
@@ -136,6 +125,12 @@ const Rule* rule_that_gives(const OperatorSpec& spec, const std::string& field) 
 }
 
 }  // namespace
+
+std::string union_member(DataType type) {
+  const std::string digits = std::to_string(info(type).bits);
+  if (is_held_as_bits(type)) return "UInt" + digits;
+  return (is_floating(type) ? "Float" : is_signed_integer(type) ? "Int" : "UInt") + digits;
+}
 
 bool is_unknown_type(const json::Value& value) {
   return value.text == (value.kind == json::Value::Kind::number ? "0" : "UNKNOWN") ||

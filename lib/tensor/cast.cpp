@@ -54,10 +54,9 @@ std::optional<std::size_t> cast_each(std::span<const std::byte> elements,
 std::optional<std::size_t> cast_elements(DataType from, std::span<const std::byte> elements,
                                          DataType to, std::span<std::byte> cast) {
   return visit_type(from, [&]<typename From>(From) -> std::optional<std::size_t> {
-    if (to == DataType::Float32) return cast_each<float, From>(elements, cast);
-    if (to == DataType::Int64) return cast_each<std::int64_t, From>(elements, cast);
-    if (to == DataType::UInt64) return cast_each<std::uint64_t, From>(elements, cast);
-    return cast_each<double, From>(elements, cast);
+    return visit_type_among<DataType::Float64, DataType::Float32, DataType::Int64,
+                            DataType::UInt64>(
+        to, [&]<typename To>(To) { return cast_each<To, From>(elements, cast); });
   });
 }
 

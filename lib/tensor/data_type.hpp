@@ -1,6 +1,8 @@
-// The element types of tensors (DML_TENSOR_DATA_TYPE) and their properties.
+// The element types of tensors (DML_TENSOR_DATA_TYPE) and their properties: the rows of
+// shaders/data_types.def.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,19 +13,8 @@ namespace dmlop {
 
 /// Values are those of DML_TENSOR_DATA_TYPE in DirectML.h.
 enum class DataType : std::uint8_t {
-  Float32 = 1,
-  Float16 = 2,
-  UInt32 = 3,
-  UInt16 = 4,
-  UInt8 = 5,
-  Int32 = 6,
-  Int16 = 7,
-  Int8 = 8,
-  Float64 = 9,
-  UInt64 = 10,
-  Int64 = 11,
-  UInt4 = 12,
-  Int4 = 13,
+#define DATA_TYPE(name, number, enumerator, ...) enumerator = number,
+#include "../../shaders/data_types.def"
 };
 
 enum class NumberKind : std::uint8_t { floating, signed_integer, unsigned_integer };
@@ -35,27 +26,21 @@ struct DataTypeInfo {
   std::size_t size;        // per element in memory and files; UINT4 and INT4 take a whole byte
   std::size_t bits;        // of an element in a buffer of DirectML
   NumberKind kind;
+  std::size_t fraction;  // bits below the exponent of a floating type
 };
 
-inline constexpr std::array<DataTypeInfo, 13> data_types{{
-    {DataType::Float32, "FLOAT32", "f4", 4, 32, NumberKind::floating},
-    {DataType::Float16, "FLOAT16", "f2", 2, 16, NumberKind::floating},
-    {DataType::UInt32, "UINT32", "u4", 4, 32, NumberKind::unsigned_integer},
-    {DataType::UInt16, "UINT16", "u2", 2, 16, NumberKind::unsigned_integer},
-    {DataType::UInt8, "UINT8", "u1", 1, 8, NumberKind::unsigned_integer},
-    {DataType::Int32, "INT32", "i4", 4, 32, NumberKind::signed_integer},
-    {DataType::Int16, "INT16", "i2", 2, 16, NumberKind::signed_integer},
-    {DataType::Int8, "INT8", "i1", 1, 8, NumberKind::signed_integer},
-    {DataType::Float64, "FLOAT64", "f8", 8, 64, NumberKind::floating},
-    {DataType::UInt64, "UINT64", "u8", 8, 64, NumberKind::unsigned_integer},
-    {DataType::Int64, "INT64", "i8", 8, 64, NumberKind::signed_integer},
-    {DataType::UInt4, "UINT4", "u1", 1, 4, NumberKind::unsigned_integer},
-    {DataType::Int4, "INT4", "i1", 1, 4, NumberKind::signed_integer},
-}};
+inline constexpr std::array data_types{
+#define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) \
+  DataTypeInfo{DataType::enumerator, #name, #numpy, size, bits, NumberKind::kind, fraction},
+#include "../../shaders/data_types.def"
+};
 
 inline constexpr const DataTypeInfo& info(DataType type) {
   return data_types[static_cast<std::size_t>(type) - 1];
 }
+static_assert(std::ranges::all_of(data_types,
+                                  [](const auto& row) { return &info(row.type) == &row; }),
+              "the numbers of data types count from 1");
 
 /// Bytes per element in memory and in files.
 inline constexpr std::size_t size_of(DataType type) {
@@ -66,11 +51,33 @@ inline constexpr std::string_view name_of(DataType type) {
   return info(type).name;
 }
 
+inline constexpr bool is_floating(DataType type) {
+  return info(type).kind == NumberKind::floating;
+}
+
+inline constexpr bool is_signed_integer(DataType type) {
+  return info(type).kind == NumberKind::signed_integer;
+}
+
+/// Whether the type is floating and FLOAT32 has all of its numbers.
+inline constexpr bool is_within_float32(DataType type) {
+  return is_floating(type) && info(type).bits <= info(DataType::Float32).bits;
+}
+
+/// The bits of infinity in a floating type.
+inline constexpr std::uint64_t infinity_bits(DataType type) {
+  return (std::uint64_t{1} << (info(type).bits - 1)) - (std::uint64_t{1} << info(type).fraction);
+}
+
+/// Whether a byte of a buffer of DirectML has two elements, as with UINT4 and INT4.
+inline constexpr bool has_4_bits(DataType type) {
+  return info(type).bits == 4;
+}
+
 /// The type that a .npy file stores for this one: UINT8 for UINT4, INT8 for INT4, otherwise the
 /// same.
 inline constexpr DataType stored_as(DataType type) {
-  if (type == DataType::UInt4) return DataType::UInt8;
-  return type == DataType::Int4 ? DataType::Int8 : type;
+  return std::ranges::find(data_types, info(type).numpy, &DataTypeInfo::numpy)->type;
 }
 
 /// The type of a short DirectML name ("FLOAT32"); nothing for other names.

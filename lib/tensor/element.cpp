@@ -1,6 +1,7 @@
 #include "tensor/element.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -63,6 +64,21 @@ std::array<std::byte, 8> element_from(DataType type, double value) {
   return bytes;
 }
 
+std::array<std::byte, 8> lowest_element(DataType type) {
+  const std::uint64_t sign = ~std::uint64_t{0} << (info(type).bits - 1);
+  const std::uint64_t bits = is_floating(type)         ? sign | (infinity_bits(type) - 1)
+                             : is_signed_integer(type) ? sign
+                                                       : 0;
+  return std::bit_cast<std::array<std::byte, 8>>(bits);
+}
+
+std::array<std::byte, 8> highest_element(DataType type) {
+  const std::size_t unused = 64 - info(type).bits + (is_signed_integer(type) ? 1 : 0);
+  const std::uint64_t bits =
+      is_floating(type) ? infinity_bits(type) - 1 : ~std::uint64_t{0} >> unused;
+  return std::bit_cast<std::array<std::byte, 8>>(bits);
+}
+
 std::string range_text(DataType type) {
   return visit_type(type, []<typename T>(T) -> std::string {
     if constexpr (std::is_integral_v<T>) {
@@ -91,8 +107,8 @@ std::string float_text(double value) {
 }
 
 std::optional<std::size_t> first_beyond_4_bits(DataType type, std::span<const std::byte> elements) {
-  const bool is_signed = info(type).kind == NumberKind::signed_integer;
-  const double low = is_signed ? -8 : 0, high = is_signed ? 7 : 15;
+  const double low = element_value(type, lowest_element(type).data());
+  const double high = element_value(type, highest_element(type).data());
   const auto found = std::ranges::find_if(elements, [&](const std::byte& element) {
     const double value = element_value(stored_as(type), &element);
     return value < low || value > high;
@@ -114,7 +130,7 @@ void unpack_4_bits(DataType type, std::span<const std::byte> packed, std::span<s
   for (std::size_t i = 0; i < to.size(); ++i) {
     const auto byte = std::to_integer<unsigned>(packed[i / 2]);
     const unsigned bits = i % 2 == 0 ? byte & 15U : byte >> 4;
-    const bool is_negative = type == DataType::Int4 && bits > 7;
+    const bool is_negative = is_signed_integer(type) && bits > 7;
     to[i] = static_cast<std::byte>(is_negative ? bits | bits_of_sign : bits);
   }
 }

@@ -20,6 +20,10 @@ bool converts_to(DataType type, double value);
 /// nearest even, and to infinity beyond 65504. converts_to() must hold.
 std::array<std::byte, 8> element_from(DataType type, double value);
 
+/// The lowest and the highest finite number of a type.
+std::array<std::byte, 8> lowest_element(DataType type);
+std::array<std::byte, 8> highest_element(DataType type);
+
 /// "0 to 255".
 std::string range_text(DataType type);
 

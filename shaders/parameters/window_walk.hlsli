@@ -2,7 +2,7 @@
 
 // The specialization constants of window_walk.hlsli.
 #define WINDOW_WALK_SPECIALIZATION(VALUE) \
-  VALUE(0, ELEMENT_SIZE) /* 4: FLOAT32; 2: FLOAT16 */ \
+  VALUE(0, IS_FLOAT16) /* 0: FLOAT32 */ \
   VALUE(1, OPERATION)    /* the kernel's */ \
   VALUE(2, WIDTH)        /* of a window */ \
   VALUE(3, HEIGHT) \

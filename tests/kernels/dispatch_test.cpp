@@ -312,7 +312,7 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
   kernel.axes[0].dilation = 5;
   kernel.axes[1].dilation = 7;
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "lp_pooling_2");
+  CHECK(dispatch.kernel == "lp_pooling_float16");
   CHECK(dispatch.specialization == Words{0});
   const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
   CHECK(constants.elements == 54);
@@ -427,7 +427,7 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
   constexpr std::uint32_t room = 1 << 20;  // outputs
   LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, room + 44, 100);
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "lp_pooling_parts_2");
+  CHECK(dispatch.kernel == "lp_pooling_parts_float16");
   CHECK(dispatch.specialization == Words{2});
   CHECK(dispatch.scratch_bytes == 16 * room);
   auto constants = numbers<LpPoolingConstants>(dispatch.constants);

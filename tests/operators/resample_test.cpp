@@ -14,7 +14,7 @@ namespace {
 
 /// Any strides, and halves from 0.5 to 16: nothing cancels out.
 Tensor random_halves(DataType type, const List& sizes, Random& random) {
-  if (size_of(type) == 1) return random_tensor(type, sizes, random);
+  if (!is_floating(type)) return random_tensor(type, sizes, random);
   Tensor tensor = random_tensor(type, sizes, random);
   for_each_index(sizes, [&](const Index& i) {
     const double value = static_cast<double>(random.from_to(1, 32)) / 2;
@@ -200,7 +200,7 @@ TEST_CASE("RESAMPLE1, 2 and 3: random scales, offsets and sizes") {
   for (int i = 0; i < 300; ++i) {
     const DataType type = random.one_of(types);
     const std::uint64_t number = random.from_to(1, 3);
-    const bool is_float = size_of(type) > 1, is_antialiased = number == 3 && random.one_in(2);
+    const bool is_float = is_floating(type), is_antialiased = number == 3 && random.one_in(2);
     Rounding rounding = Rounding::linear;
     if (random.one_in(2)) {
       rounding = number > 1 ? random.one_of<Rounding>({Rounding::down, Rounding::up})

@@ -23,7 +23,7 @@ void set_input(AttentionParameters& parameters, std::size_t at, const AttentionI
 }
 
 uint type_of(const std::optional<AttentionInput>& input) {
-  return input ? static_cast<uint>(input->data_type) : 0;
+  return input ? known_type(input->data_type) : 0;
 }
 
 /// How attention is divided: queries of heads whose scores are in scratch at a time, and parts of
@@ -215,15 +215,16 @@ Dispatches dispatches_of(const AttentionKernel& kernel) {
     return refused("its vectors or sums are longer than a GPU kernel takes");
   const bool has_mask = kernel.mask != AttentionMask::none;
   Dispatch dispatch;
-  set_specialization(dispatch, AttentionSpecialization{.OUTPUT_TYPE = kernel.output_type,
-                                                       .QUERY_TYPE = kernel.query.data_type,
-                                                       .KEY_TYPE = kernel.key.data_type,
-                                                       .VALUE_TYPE = kernel.value.data_type,
-                                                       .BIAS_TYPE = type_of(kernel.position_bias),
-                                                       .BIAS_BUFFER = has_mask ? 5U : 4U,
-                                                       .MASK = kernel.mask,
-                                                       .IS_BIAS_SCALED = kernel.is_bias_scaled,
-                                                       .IS_VECTORS = has_vectors(kernel)});
+  set_specialization(dispatch,
+                     AttentionSpecialization{.OUTPUT_TYPE = known_type(kernel.output_type),
+                                             .QUERY_TYPE = known_type(kernel.query.data_type),
+                                             .KEY_TYPE = known_type(kernel.key.data_type),
+                                             .VALUE_TYPE = known_type(kernel.value.data_type),
+                                             .BIAS_TYPE = type_of(kernel.position_bias),
+                                             .BIAS_BUFFER = has_mask ? 5U : 4U,
+                                             .MASK = kernel.mask,
+                                             .IS_BIAS_SCALED = kernel.is_bias_scaled,
+                                             .IS_VECTORS = has_vectors(kernel)});
   set_parameters(dispatch, parameters_of(kernel, slices));
   const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);

@@ -12,10 +12,8 @@ namespace {
 DMLOP_SPECIALIZATION(CastSpecialization, CAST_SPECIALIZATION)
 
 // Integers of 4 bits have a byte each, and are cast as one.
-uint byte_type(DataType type) {
-  if (type == DataType::UInt4) return static_cast<uint>(DataType::UInt8);
-  if (type == DataType::Int4) return static_cast<uint>(DataType::Int8);
-  return static_cast<uint>(type);
+uint cast_type(DataType type) {
+  return any_type(has_4_bits(type) ? stored_as(type) : type);
 }
 
 }  // namespace
@@ -29,8 +27,8 @@ Dispatch cast_dispatch(const ElementWiseKernel& kernel) {
   std::transform(input.strides.begin(), input.strides.end(), parameters.strides, word);
   const bool linear = is_packed(kernel, input);
   Dispatch dispatch{.kernel = "cast", .inputs = {0}};
-  set_specialization(dispatch, CastSpecialization{.FROM = byte_type(input.type),
-                                                  .TO = byte_type(kernel.output_type),
+  set_specialization(dispatch, CastSpecialization{.FROM = cast_type(input.type),
+                                                  .TO = cast_type(kernel.output_type),
                                                   .IS_LINEAR = linear});
   set_parameters(dispatch, parameters);
   const std::uint64_t per_thread = bytes_per_thread / size_of(kernel.output_type);

@@ -8,10 +8,6 @@
 namespace dmlop::gpu::kernels {
 namespace {
 
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 // Whether taps are neighbors, in either order, and all outputs are computed.
 bool is_dense(const ProductWindow& window) {
   return (window.tap_step == 1 || window.tap_step == -1 || window.taps == 1) &&
@@ -21,10 +17,11 @@ bool is_dense(const ProductWindow& window) {
 bool suits_walk(const ProductKernel& kernel) {
   const bool is_plain = !kernel.left_zero && !kernel.right_zero && !kernel.left_scale &&
                         !kernel.right_scale && !kernel.quantization;
-  const bool has_types = is_float(kernel.left.data_type) && is_float(kernel.right.data_type) &&
+  const bool has_types = is_known_float(kernel.left.data_type) &&
+                         is_known_float(kernel.right.data_type) &&
                          kernel.output_type == kernel.right.data_type;
-  const bool has_added =
-      !kernel.added || (is_float(kernel.added->data_type) && kernel.added->column_stride == 0);
+  const bool has_added = !kernel.added || (is_known_float(kernel.added->data_type) &&
+                                           kernel.added->column_stride == 0);
   return is_plain && has_types && has_added && !kernel.is_added_scaled && kernel.depth == 1 &&
          kernel.windows.size() == 2 && kernel.windows[1].input_stride == 1 &&
          std::all_of(kernel.windows.begin(), kernel.windows.end(), is_dense);
@@ -59,10 +56,10 @@ std::optional<WindowWalk> walk_of(const ProductKernel& kernel) {
   if (!suits_walk(kernel) || last_element(kernel) > std::numeric_limits<std::int32_t>::max())
     return std::nullopt;
   const ProductWindow &height = kernel.windows[0], &width = kernel.windows[1];
-  const std::uint64_t added = kernel.added ? static_cast<uint>(kernel.added->data_type) : 0;
+  const std::uint64_t added = kernel.added ? any_type(kernel.added->data_type) : 0;
   WalkedWindows windows{
-      .element_size = size_of(kernel.right.data_type),
-      .operation = static_cast<uint>(kernel.left.data_type) + word(types_end * added),
+      .data_type = kernel.right.data_type,
+      .operation = any_type(kernel.left.data_type) + word(types_end * added),
       .height = walked(height),
       .width = walked(width),
       .planes = kernel.output_elements() / (height.output_extent * width.output_extent),

@@ -127,7 +127,7 @@ ElementLayout layout_of(const ElementWiseKernel& kernel) {
 // The type of an input, and how it is walked along the innermost axis.
 uint type_of(const ElementWiseInput& input) {
   const std::uint64_t stride = input.strides.back();
-  return static_cast<uint>(input.type) | (stride == 0 ? IS_REPEATED : stride > 1 ? IS_STRIDED : 0U);
+  return any_type(input.type) | (stride == 0 ? IS_REPEATED : stride > 1 ? IS_STRIDED : 0U);
 }
 
 // Whether the elements of an input stand as those of the output do, so that a thread loads them as
@@ -198,7 +198,7 @@ Dispatch expression_dispatch(const ElementWiseKernel& kernel) {
                      ElementWiseSpecialization{.EXPRESSION_NUMBER = row.number,
                                                .NUMBER_CLASS = about.number_class,
                                                .STORE_MODE = about.store,
-                                               .OUTPUT_TYPE = kernel.output_type,
+                                               .OUTPUT_TYPE = any_type(kernel.output_type),
                                                .LAYOUT = layout_of(kernel),
                                                .IS_SCALED = kernel.input_scale.has_value(),
                                                .INPUT_COUNT = kernel.inputs.size(),

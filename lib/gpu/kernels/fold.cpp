@@ -68,7 +68,7 @@ Dispatches dispatches_of(const FoldKernel& kernel) {
   batches = merged(batches);
   Dispatch dispatch;
   dispatch.kernel = "fold";
-  set_specialization(dispatch, FoldSpecialization{.TYPE = kernel.data_type});
+  set_specialization(dispatch, FoldSpecialization{.TYPE = any_type(kernel.data_type)});
   dispatch.inputs = {0};
   set_parameters(dispatch, parameters_of(kernel, batches));
 

@@ -99,11 +99,12 @@ Dispatch shared_dispatch_of(const GatherKernel& kernel, const Moves& moves,
                             const SharedRows& shared) {
   Dispatch dispatch;
   dispatch.kernel = "gather_elements";
-  set_specialization(dispatch, GatherElementsSpecialization{.ELEMENT_SIZE = moves.size,
-                                                            .INDEX_TYPE = kernel.index.type,
-                                                            .LARGE_INDEX = kernel.index.large,
-                                                            .LOADS = shared.loads,
-                                                            .OUTPUTS = shared.outputs});
+  set_specialization(dispatch,
+                     GatherElementsSpecialization{.ELEMENT_SIZE = moves.size,
+                                                  .INDEX_TYPE = any_type(kernel.index.type),
+                                                  .LARGE_INDEX = kernel.index.large,
+                                                  .LOADS = shared.loads,
+                                                  .OUTPUTS = shared.outputs});
   dispatch.inputs = {0, 1};
   const std::uint64_t groups = divided_up(moves.axes[0].extent, shared.rows);
   Stage& stage = dispatch.stages.emplace_back(0, groups * group_threads,
@@ -137,7 +138,7 @@ Dispatches dispatches_of(const GatherKernel& kernel) {
   Dispatch dispatch;
   dispatch.kernel = "gather";
   set_specialization(dispatch, GatherSpecialization{.ELEMENT_SIZE = moves.size,
-                                                    .INDEX_TYPE = kernel.index.type,
+                                                    .INDEX_TYPE = any_type(kernel.index.type),
                                                     .LARGE_INDEX = kernel.index.large,
                                                     .HAS_RUNS = has_runs(moves),
                                                     .RANK = known_rank(kernel, moves)});

@@ -26,7 +26,7 @@ uint add_input(HeadRowsParameters& parameters, std::size_t i, const HeadRowsKern
   const std::array extents{kernel.batch, kernel.heads, kernel.rows, kernel.size};
   for (std::size_t a = 0; a < strides.size(); ++a)
     parameters.strides[strides.size() * i + a] = extents[a] == 1 ? 0 : word(strides[a]);
-  return static_cast<uint>(input->data_type);
+  return any_type(input->data_type);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Dispatches dispatches_of(const HeadRowsKernel& kernel) {
   Dispatch dispatch;
   dispatch.kernel = "head_rows";
   set_specialization(
-      dispatch, HeadRowsSpecialization{.OUTPUT_TYPE = kernel.output_type,
+      dispatch, HeadRowsSpecialization{.OUTPUT_TYPE = any_type(kernel.output_type),
                                        .INPUT_TYPE = add_input(parameters, 0, kernel, kernel.input),
                                        .BIAS_TYPE = add_input(parameters, 1, kernel, kernel.bias),
                                        .PAST_TYPE = add_input(parameters, 2, kernel, kernel.past)});

@@ -31,8 +31,8 @@ Dispatch integer_power_dispatch(const ElementWiseKernel& kernel) {
                                           .walk = walk_parameters(axes)};
   Dispatch dispatch{.kernel = "integer_power", .inputs = {0, 1}};
   set_specialization(dispatch,
-                     IntegerPowerSpecialization{.TYPE = kernel.output_type,
-                                                .EXPONENT_TYPE = kernel.inputs[1].type,
+                     IntegerPowerSpecialization{.TYPE = any_type(kernel.output_type),
+                                                .EXPONENT_TYPE = any_type(kernel.inputs[1].type),
                                                 .IS_SCALED = kernel.input_scale.has_value()});
   set_parameters(dispatch, parameters);
   const std::uint64_t size = size_of(kernel.output_type);

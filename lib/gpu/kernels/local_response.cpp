@@ -106,9 +106,9 @@ std::optional<FusedPasses> fused_local_response(const Plan& plan, std::size_t fi
                      .write = plan.passes[first + 2].writes.front(),
                      .dispatch = {}};
   passes.dispatch.kernel = "local_response";
-  set_specialization(passes.dispatch,
-                     LocalResponseSpecialization{
-                         .TYPE = type, .BEFORE = windows->before, .WINDOW = windows->size});
+  set_specialization(passes.dispatch, LocalResponseSpecialization{.TYPE = known_type(type),
+                                                                  .BEFORE = windows->before,
+                                                                  .WINDOW = windows->size});
   passes.dispatch.inputs = {0};
   set_parameters(passes.dispatch, parameters);
   const std::uint64_t threads = elements / per / windows->channels * parameters.segments;

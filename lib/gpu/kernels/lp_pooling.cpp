@@ -78,7 +78,7 @@ std::optional<WindowWalk> walk_of(const LpPoolingKernel& kernel) {
   const bool is_dilated = height.dilation > 1 || width.dilation > 1;
   if (!is_flat || is_dilated || width.input_stride != 1) return std::nullopt;
   WalkedWindows windows{
-      .element_size = size_of(kernel.data_type),
+      .data_type = kernel.data_type,
       .operation = word(known_exponent(kernel)),
       .height = walked(height),
       .width = walked(width),
@@ -202,6 +202,7 @@ Dispatches dispatches_of(const LpPoolingKernel& kernel) {
   Dispatch dispatch{.inputs = {0}, .loads_around = true};
   LpPoolingConstants constants = constants_of(kernel);
   const std::size_t size = size_of(kernel.data_type);
+  const std::string variant = is_float16(kernel.data_type) ? "float16" : "float32";
   const LpPoolingSpecialization specialization{.P = known_exponent(kernel)};
   if (const auto walk = walk_of(kernel)) {
     dispatch.kernel = "lp_pooling_walk" + walk->variant;
@@ -211,13 +212,13 @@ Dispatches dispatches_of(const LpPoolingKernel& kernel) {
     constants.strides.w = word(walk->block_rows);
     dispatch.stages.emplace_back(0, walk->threads, walk->work);
   } else if (takes_whole_windows(kernel)) {
-    dispatch.kernel = "lp_pooling_" + std::to_string(size);
+    dispatch.kernel = "lp_pooling_" + variant;
     set_specialization(dispatch, specialization);
     dispatch.stages.emplace_back(0, divided_up(kernel.output_elements() * size, bytes_per_thread),
                                  whole_windows_work(kernel));
   } else {
     const WindowParts parts(kernel);
-    dispatch.kernel = "lp_pooling_parts_" + std::to_string(size);
+    dispatch.kernel = "lp_pooling_parts_" + variant;
     set_specialization(dispatch, specialization);
     constants.row_blocks = word(parts.rows);
     constants.column_blocks = word(parts.columns);

@@ -43,7 +43,7 @@ NonzeroSpecialization specialization_of(const NonzeroCountKernel& kernel,
   const bool is_packed =
       axes.size() == 1 && (axes.front().strides[0] == 1 || axes.front().extent == 1);
   return {.SIZE = size_of(kernel.data_type),
-          .IS_REAL = info(kernel.data_type).kind == NumberKind::floating,
+          .IS_REAL = is_floating(kernel.data_type),
           .IS_PACKED = is_packed};
 }
 

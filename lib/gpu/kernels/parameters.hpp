@@ -10,6 +10,7 @@
 
 #include "base/divide.hpp"
 #include "gpu/device.hpp"
+#include "tensor/data_type.hpp"
 
 namespace dmlop::gpu::kernels {
 
@@ -31,6 +32,36 @@ struct NumberTooLarge : std::logic_error {
 constexpr uint word(std::uint64_t value) {
   if (value > 0xFFFFFFFF) throw NumberTooLarge();
   return static_cast<uint>(value);
+}
+
+static_assert(data_types.size() < 16, "size_of() in elements.hlsli has room for so many types");
+
+/// A floating type that a kernel's shader has no code for: no GPU runs it (gpu/dispatch.cpp).
+struct UnknownFloat : std::logic_error {
+  UnknownFloat() : std::logic_error("a floating type that a kernel has no code for") {}
+};
+
+/// Whether shaders have code of their own for a floating type, as those that take its vectors do.
+constexpr bool is_known_float(DataType type) {
+  return type == DataType::Float32 || type == DataType::Float16;
+}
+
+/// FLOAT16, where a kernel is for that and for FLOAT32. Errors: UnknownFloat for other types.
+constexpr bool is_float16(DataType type) {
+  if (!is_known_float(type)) throw UnknownFloat();
+  return type == DataType::Float16;
+}
+
+/// The number of a type in shaders. Where these take elements by the functions of elements.hlsli
+/// alone, it may be any type.
+constexpr uint any_type(DataType type) {
+  return static_cast<uint>(type);
+}
+
+/// The same where shaders have code of their own for floating types. Errors: UnknownFloat.
+constexpr uint known_type(DataType type) {
+  if (is_floating(type) && !is_known_float(type)) throw UnknownFloat();
+  return any_type(type);
 }
 
 /// The low 32 bits of a number that may be negative: it wraps, as sums in a kernel do.
@@ -66,10 +97,13 @@ std::vector<std::uint32_t> words_of(const Struct& numbers) {
 }
 
 /// The value of a specialization constant: a number, a condition or an enumerator. It has no
-/// default, so that the compiler finds those that are forgotten.
+/// default, so that the compiler finds those that are forgotten. Of a data type, any_type() and
+/// known_type() say whether the shader knows all of them.
 struct SpecializationValue {
   template <typename T>
-  requires(std::is_enum_v<T> || std::is_unsigned_v<T>) constexpr SpecializationValue(T value)
+  requires(std::is_unsigned_v<T> ||
+           (std::is_enum_v<T> &&
+            !std::is_same_v<T, DataType>)) constexpr SpecializationValue(T value)
       : number(word(static_cast<std::uint64_t>(value))) {}
   uint number;
 };

@@ -20,10 +20,6 @@ static_assert(ProductKernel::inputs_most <= inputs_most);
 /// What sums are computed with: 32 bits where these are exact or all that is asked for.
 enum class Number { float32, int32, int64 };
 
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 // Whether the sums become outputs as they are.
 bool is_integer(const ProductKernel& kernel) {
   return kernel.output_type == DataType::Int32 && kernel.factor == 1 && !kernel.left_scale &&
@@ -31,7 +27,8 @@ bool is_integer(const ProductKernel& kernel) {
 }
 
 Number number_of(const ProductKernel& kernel) {
-  if (is_float(kernel.left.data_type) || is_float(kernel.right.data_type)) return Number::float32;
+  if (is_floating(kernel.left.data_type) || is_floating(kernel.right.data_type))
+    return Number::float32;
   constexpr std::uint64_t largest = 255 * 255;
   const bool is_exact = size_of(kernel.left.data_type) == 1 &&
                         size_of(kernel.right.data_type) == 1 &&
@@ -199,7 +196,7 @@ void set_windows(const ProductKernel& kernel, ProductParameters& parameters) {
 
 /// The type of an input; 0 if there is none.
 uint type_of(const ProductInput* input) {
-  return input == nullptr ? 0 : static_cast<uint>(input->data_type);
+  return input == nullptr ? 0 : any_type(input->data_type);
 }
 
 /// The number of each input's buffer; 0 if there is none. Scales may share one.
@@ -230,7 +227,7 @@ ProductSpecialization specialization_of(const ProductKernel& kernel,
           .IS_RIGHT_READ_BY_DEPTH = is_right_read_by_depth(kernel),
           .IS_DIRECT = is_direct(kernel, division),
           .IS_INTEGER = is_integer(kernel),
-          .OUTPUT_TYPE = kernel.output_type,
+          .OUTPUT_TYPE = any_type(kernel.output_type),
           .TYPE_LEFT = type_of(inputs[0]),
           .TYPE_RIGHT = type_of(inputs[1]),
           .TYPE_LEFT_ZERO = type_of(inputs[2]),

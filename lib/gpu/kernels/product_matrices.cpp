@@ -13,10 +13,6 @@ namespace {
 
 DMLOP_SPECIALIZATION(ProductMatricesSpecialization, PRODUCT_MATRICES_SPECIALIZATION)
 
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 // Along which axis the elements of a matrix are neighbors.
 bool is_left_read_by_row(const ProductKernel& kernel) {
   return kernel.windows.empty() && kernel.left_depth_stride != 1;
@@ -32,8 +28,8 @@ bool is_plain(const ProductKernel& kernel) {
 
 bool has_halves(const ProductKernel& kernel) {
   return kernel.left.data_type == DataType::Float16 &&
-         kernel.right.data_type == DataType::Float16 && is_float(kernel.output_type) &&
-         (!kernel.added || is_float(kernel.added->data_type));
+         kernel.right.data_type == DataType::Float16 && is_known_float(kernel.output_type) &&
+         (!kernel.added || is_known_float(kernel.added->data_type));
 }
 
 bool has_neighbors(const ProductKernel& kernel) {
@@ -189,8 +185,8 @@ ProductMatricesSpecialization specialization_of(const ProductKernel& kernel, con
           .IS_RIGHT_ALIGNED =
               is_aligned(right, by_depth ? right.column_stride : kernel.right_depth_stride),
           .IS_DIRECT = direct,
-          .OUTPUT_TYPE = kernel.output_type,
-          .TYPE_ADDED = kernel.added ? static_cast<uint>(kernel.added->data_type) : 0U,
+          .OUTPUT_TYPE = known_type(kernel.output_type),
+          .TYPE_ADDED = kernel.added ? known_type(kernel.added->data_type) : 0U,
           .IS_ADDED_SCALED = kernel.is_added_scaled,
           .WINDOW_STEP = step,
           .ROWS = tile.rows,

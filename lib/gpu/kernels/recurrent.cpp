@@ -167,13 +167,13 @@ RecurrentParameters parameters_of(const RecurrentKernel& kernel, const Places& p
 // Inputs that are not there have the type of the output, so that few variants serve all networks.
 RecurrentSpecialization specialization_of(const RecurrentKernel& kernel, const Places& places) {
   const auto type_of = [&](const std::optional<RecurrentInput>& input) {
-    return input ? input->data_type : kernel.output_type;
+    return any_type(input ? input->data_type : kernel.output_type);
   };
   return {.CELL = kernel.cell,
           .RESETS_FIRST = resets_first(kernel),
           .COLUMN_BITS = column_bits_of(kernel),
-          .OUTPUT_TYPE = kernel.output_type,
-          .WEIGHTS_TYPE = kernel.weights.data_type,
+          .OUTPUT_TYPE = any_type(kernel.output_type),
+          .WEIGHTS_TYPE = any_type(kernel.weights.data_type),
           .BIAS_TYPE = type_of(kernel.bias),
           .STATES_TYPE = type_of(kernel.first_states),
           .CELLS_TYPE = type_of(kernel.first_cells),

@@ -46,10 +46,6 @@ std::uint64_t lanes_most(const ReduceKernel& kernel) {
   return group_threads * size_of(kernel.output_type) / bytes_per_thread;
 }
 
-bool is_float(DataType type) {
-  return type == DataType::Float32 || type == DataType::Float16;
-}
-
 // Whether rows that stand beside each other are read together: neighboring threads then read
 // neighboring elements.
 bool is_columns(const ReduceKernel& kernel) {
@@ -67,7 +63,7 @@ std::uint64_t per_vector(const ReduceKernel& kernel) {
 bool has_vectors(const ReduceKernel& kernel, std::size_t axis) {
   const ReduceOperand& operand = kernel.operands.front();
   if (kernel.function == ReduceFunction::product || kernel.operands.size() != 1 ||
-      !is_float(operand.data_type) || operand.is_position || operand.strides[axis] != 1 ||
+      !is_known_float(operand.data_type) || operand.is_position || operand.strides[axis] != 1 ||
       kernel.extents[axis] % per_vector(kernel) != 0)
     return false;
   for (std::size_t a = 0; a < operand.strides.size(); ++a) {
@@ -176,7 +172,7 @@ bool is_same_in_row(const ReduceKernel& kernel, const ReduceOperand& operand) {
 uint type_word(const ReduceKernel& kernel, std::size_t k) {
   if (k >= kernel.operands.size()) return 0;
   const ReduceOperand& operand = kernel.operands[k];
-  uint type = static_cast<uint>(operand.data_type);
+  uint type = known_type(operand.data_type);
   if (operand.is_position) type |= IS_POSITION;
   if (k > 0 && is_same_in_row(kernel, operand)) type |= IS_FIXED;
   return type;
@@ -243,7 +239,7 @@ Dispatches dispatches_of(const ReduceKernel& kernel) {
                                      .TERM = kernel.term,
                                      .FINISH = kernel.finish,
                                      .TAKES_LAST = kernel.takes_last,
-                                     .OUTPUT_TYPE = kernel.output_type,
+                                     .OUTPUT_TYPE = known_type(kernel.output_type),
                                      .OPERANDS = kernel.operands.size(),
                                      .OUTER_AXES = std::min<std::size_t>(outer_axes(kernel), 2),
                                      .TYPE_0 = type_word(kernel, 0),

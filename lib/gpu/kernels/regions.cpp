@@ -77,8 +77,8 @@ RegionsParameters parameters_of(const Regions& regions, std::uint64_t elements) 
 Dispatch dispatch_of(const char* kernel, const Regions& regions) {
   Dispatch dispatch;
   dispatch.kernel = kernel;
-  set_specialization(dispatch, RegionsSpecialization{.TYPE = regions.data_type,
-                                                     .BATCH_TYPE = regions.batch_type,
+  set_specialization(dispatch, RegionsSpecialization{.TYPE = known_type(regions.data_type),
+                                                     .BATCH_TYPE = any_type(regions.batch_type),
                                                      .REACHES_CORNERS = regions.reaches_corners,
                                                      .IS_NEAREST = regions.is_nearest,
                                                      .TAKES_MAXIMUM = regions.takes_maximum});

@@ -246,7 +246,7 @@ std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Matc
   rows.dispatch.kernel = shape->is_columns ? "rows_columns" : "rows";
   set_specialization(rows.dispatch,
                      RowsSpecialization{.OPERATION = match.operation,
-                                        .TYPE = type,
+                                        .TYPE = known_type(type),
                                         .VECTORS = cut->vectors,
                                         .SCALE = layouts[0],
                                         .BIAS = layouts[1],

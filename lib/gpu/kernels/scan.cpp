@@ -101,7 +101,7 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
 std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t inner) {
   const std::uint64_t length = kernel.axes[kernel.axis].extent;
   const std::uint64_t size = size_of(kernel.data_type), per = bytes_per_thread / size;
-  const bool is_known = size >= 4 || kernel.data_type == DataType::Float16;
+  const bool is_known = size >= 4 || is_floating(kernel.data_type);
   if (!is_known || inner % per != 0 || !is_packed(kernel)) return {};
   constexpr std::uint64_t rows = 8, lanes_most = 32;
   constexpr Threshold busy_threads{std::uint64_t{1} << 17, 64};
@@ -177,7 +177,7 @@ Dispatches dispatches_of(const ScanKernel& kernel) {
   const auto [way, lanes] = course_of(kernel, parameters.inner);
   Dispatch dispatch;
   dispatch.kernel = "scan";
-  set_specialization(dispatch, ScanSpecialization{.TYPE = kernel.data_type,
+  set_specialization(dispatch, ScanSpecialization{.TYPE = known_type(kernel.data_type),
                                                   .IS_PRODUCT = kernel.is_product,
                                                   .FROM_END = kernel.from_end,
                                                   .IS_EXCLUSIVE = kernel.is_exclusive,

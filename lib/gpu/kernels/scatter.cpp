@@ -131,7 +131,7 @@ Dispatches dispatches_of(const ScatterKernel& kernel) {
   Dispatch dispatch;
   dispatch.kernel = "scatter";
   set_specialization(dispatch, ScatterSpecialization{.ELEMENT_SIZE = size,
-                                                     .INDEX_TYPE = kernel.index.type,
+                                                     .INDEX_TYPE = any_type(kernel.index.type),
                                                      .LARGE_INDEX = kernel.index.large,
                                                      .HAS_RUNS = has_runs,
                                                      .HAS_ONE = has_one});

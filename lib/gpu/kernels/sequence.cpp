@@ -27,7 +27,7 @@ Dispatches dispatches_of(const SequenceKernel& kernel) {
   parameters.vectors = word(threads_for(kernel.elements * size));
   Dispatch dispatch;
   dispatch.kernel = "sequence";
-  set_specialization(dispatch, SequenceSpecialization{.TYPE = kernel.data_type,
+  set_specialization(dispatch, SequenceSpecialization{.TYPE = any_type(kernel.data_type),
                                                       .IS_CONSTANT = is_constant(kernel)});
   set_parameters(dispatch, parameters);
   if (is_constant(kernel)) {

@@ -154,8 +154,8 @@ Dispatches dispatches_of(const TopKKernel& kernel) {
     return refused("what it sorts does not fit a GPU's memory");
   Dispatch dispatch;
   dispatch.kernel = "top_k";
-  set_specialization(dispatch, TopKSpecialization{.TYPE = kernel.data_type,
-                                                  .INDEX_TYPE = kernel.index_type,
+  set_specialization(dispatch, TopKSpecialization{.TYPE = any_type(kernel.data_type),
+                                                  .INDEX_TYPE = any_type(kernel.index_type),
                                                   .IS_DESCENDING = kernel.is_descending,
                                                   .SELECTS_FEW = selects_few(kernel, levels)});
   dispatch.inputs = {0};

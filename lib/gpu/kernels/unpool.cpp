@@ -93,8 +93,8 @@ Dispatches dispatches_of(const UnpoolKernel& kernel) {
     return refused("its images are too large for a GPU kernel");
   Dispatch dispatch;
   dispatch.kernel = "unpool";
-  set_specialization(dispatch, UnpoolSpecialization{.TYPE = kernel.data_type,
-                                                    .INDEX_TYPE = kernel.index_type,
+  set_specialization(dispatch, UnpoolSpecialization{.TYPE = any_type(kernel.data_type),
+                                                    .INDEX_TYPE = any_type(kernel.index_type),
                                                     .ADDS = kernel.adds});
   set_parameters(dispatch, parameters_of(kernel, axes));
   dispatch.inputs = {0, 1};

@@ -236,10 +236,8 @@ std::uint64_t few_taps(const WindowAxis& axis) {
 }
 
 Quick quick_of(const WindowSearch& search, const Axes& axes) {
-  const bool is_float =
-      search.data_type == DataType::Float32 || search.data_type == DataType::Float16;
-  if (!is_float || search.index_type || search.quantization != 0 || axes.outer() > 0 ||
-      axes.windowed.empty())
+  if (!is_known_float(search.data_type) || search.index_type || search.quantization != 0 ||
+      axes.outer() > 0 || axes.windowed.empty())
     return {};
   const PlacedAxis& width = axes.windowed.back();
   if (width.output_stride != 1 || width.axis.output_extent < quick_extent_least) return {};
@@ -254,13 +252,9 @@ Quick quick_of(const WindowSearch& search, const Axes& axes) {
   return {.width = windows.size, .is_side_by_side = windows.stride == 1};
 }
 
-bool has_floats(const WindowSearch& search) {
-  return search.data_type == DataType::Float32 || search.data_type == DataType::Float16;
-}
-
 // Whether the last two axes, and no others, have windows, of which threads can walk down columns.
 bool has_planes(const WindowSearch& search, const Axes& axes) {
-  if (!has_floats(search) || search.index_type || search.quantization != 0 ||
+  if (!is_known_float(search.data_type) || search.index_type || search.quantization != 0 ||
       axes.windowed.size() != 2)
     return false;
   const PlacedAxis& height = axes.windowed[0];
@@ -291,7 +285,7 @@ std::optional<WindowWalk> pooling_walk_of(const WindowSearch& search, const Axes
   }
   const PlacedAxis& height = axes.windowed[0];
   if (axes.windowed[1].axis.input_stride != 1) return std::nullopt;
-  WalkedWindows windows{.element_size = dmlop::size_of(search.data_type),
+  WalkedWindows windows{.data_type = search.data_type,
                         .operation = search.is_maximum ? 0U : 1U,
                         .height = walked(height.axis),
                         .width = walked(axes.windowed[1].axis),
@@ -485,7 +479,7 @@ Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Resampl
   const bool has_pairs =
       walk.has_pairs || std::any_of(walk.shared.weights.begin(), walk.shared.weights.end(),
                                     [](const PairOfWeights& pair) { return pair[1] != 0; });
-  set_specialization(dispatch, ResampleWalkSpecialization{.TYPE = search.data_type,
+  set_specialization(dispatch, ResampleWalkSpecialization{.TYPE = known_type(search.data_type),
                                                           .COLUMNS = walk.columns,
                                                           .STORED = walk.stored,
                                                           .HAS_PAIRS = has_pairs,
@@ -526,17 +520,17 @@ Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Parts& 
   Dispatch dispatch;
   dispatch.kernel = "window";
   set_specialization(
-      dispatch, WindowSpecialization{
-                    .TYPE = search.data_type,
-                    .INDEX_TYPE = search.index_type ? static_cast<uint>(*search.index_type) : 0,
-                    .IS_MAXIMUM = search.is_maximum,
-                    .HAS_TABLES = has_tables,
-                    .HAS_OUTER = axes.outer() > 0,
-                    .IS_IN_PARTS = !parts.are_whole(),
-                    .QUANTIZATION = search.quantization,
-                    .QUICK_WIDTH = quick.width,
-                    .QUICK_STRIDE = quick.is_side_by_side,
-                    .QUICK_TAPS = quick.has_taps});
+      dispatch,
+      WindowSpecialization{.TYPE = known_type(search.data_type),
+                           .INDEX_TYPE = search.index_type ? any_type(*search.index_type) : 0,
+                           .IS_MAXIMUM = search.is_maximum,
+                           .HAS_TABLES = has_tables,
+                           .HAS_OUTER = axes.outer() > 0,
+                           .IS_IN_PARTS = !parts.are_whole(),
+                           .QUANTIZATION = search.quantization,
+                           .QUICK_WIDTH = quick.width,
+                           .QUICK_STRIDE = quick.is_side_by_side,
+                           .QUICK_TAPS = quick.has_taps});
   dispatch.parameters = words_of(search, axes, parts, quick);
   dispatch.inputs = {0};
   const std::uint64_t elements = elements_of(search);

@@ -137,7 +137,7 @@ class Walker {
   const WalkedWindows& windows_;
   const WalkedAxis& height_ = windows_.height;
   const WalkedAxis& width_ = windows_.width;
-  std::uint64_t size_ = windows_.element_size;
+  std::uint64_t size_ = size_of(windows_.data_type);
 };
 
 // What a thread does for so many rows of outputs, with all loops counted as if none were unrolled.
@@ -179,19 +179,20 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   } else {
     walk.threads += 1 + (walk.threads - 1) / (group_threads - 1);
   }
-  walk.specialization = words_of(WindowWalkSpecialization{.ELEMENT_SIZE = windows.element_size,
-                                                          .OPERATION = windows.operation,
-                                                          .WIDTH = windows.width.window,
-                                                          .HEIGHT = windows.height.window,
-                                                          .STRIDE_X = windows.width.stride,
-                                                          .STRIDE_Y = windows.height.stride,
-                                                          .COLUMNS = walker.columns(),
-                                                          .LOADED = walker.loaded(),
-                                                          .IS_PADDED = walker.is_padded(),
-                                                          .IS_SHIFTED = walker.is_shifted(),
-                                                          .ALIGNMENT = walker.alignment(),
-                                                          .AHEAD = walker.rows_ahead(),
-                                                          .SKIPPED = walker.skipped()});
+  walk.specialization =
+      words_of(WindowWalkSpecialization{.IS_FLOAT16 = is_float16(windows.data_type),
+                                        .OPERATION = windows.operation,
+                                        .WIDTH = windows.width.window,
+                                        .HEIGHT = windows.height.window,
+                                        .STRIDE_X = windows.width.stride,
+                                        .STRIDE_Y = windows.height.stride,
+                                        .COLUMNS = walker.columns(),
+                                        .LOADED = walker.loaded(),
+                                        .IS_PADDED = walker.is_padded(),
+                                        .IS_SHIFTED = walker.is_shifted(),
+                                        .ALIGNMENT = walker.alignment(),
+                                        .AHEAD = walker.rows_ahead(),
+                                        .SKIPPED = walker.skipped()});
   return walk;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/data_type.hpp"
+
 namespace dmlop::gpu::kernels {
 
 /// Windows along one axis. Negative padding begins behind the first element.
@@ -20,8 +22,8 @@ struct WalkedAxis {
 
 /// Windows over the last two axes of packed outputs. Elements of an input row are side by side.
 struct WalkedWindows {
-  std::uint64_t element_size = 4;  // FLOAT32, or 2: FLOAT16
-  std::uint32_t operation = 0;     // the kernel's
+  DataType data_type = DataType::Float32;  // or FLOAT16
+  std::uint32_t operation = 0;             // the kernel's
   WalkedAxis height, width;
   std::uint64_t planes = 1;
   std::vector<std::uint64_t> strides;  // of the input's other axes, elements

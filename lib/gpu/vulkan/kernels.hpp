@@ -9,7 +9,7 @@ namespace dmlop::gpu::vulkan {
 
 /// A kernel variant.
 struct Kernel {
-  std::string_view name;  // "lp_pooling_4"
+  std::string_view name;  // "lp_pooling_float16"
   std::span<const std::uint32_t> spirv;
 };
 
