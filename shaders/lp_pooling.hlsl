@@ -19,7 +19,7 @@ LP_POOLING_SPECIALIZATION(SPECIALIZED)
 // vectors in registers.
 struct Lanes {
   float4 a;
-#if PER_THREAD == 8
+#if IS_FLOAT16
   float4 b;
 #endif
 };
@@ -27,7 +27,7 @@ struct Lanes {
 Lanes zero_lanes() {
   Lanes lanes;
   lanes.a = float4(0, 0, 0, 0);
-#if PER_THREAD == 8
+#if IS_FLOAT16
   lanes.b = float4(0, 0, 0, 0);
 #endif
   return lanes;
@@ -35,7 +35,7 @@ Lanes zero_lanes() {
 
 void add_lanes(inout Lanes sums, Lanes values) {
   sums.a += values.a;
-#if PER_THREAD == 8
+#if IS_FLOAT16
   sums.b += values.b;
 #endif
 }
@@ -52,7 +52,7 @@ void add_vector_exactly(inout float4 sum, inout float4 lost, float4 value) {
 
 // Gives every lane its right neighbor's value, and the last lane `next`.
 void shift_lanes(inout Lanes lanes, float next) {
-#if PER_THREAD == 8
+#if IS_FLOAT16
   lanes.a = float4(lanes.a.yzw, lanes.b.x);
   lanes.b = float4(lanes.b.yzw, next);
 #else
@@ -73,7 +73,7 @@ float power_at(int row, int x) {
 Lanes powers_at(int row, int x, int step) {
   Lanes powers;
   powers.a = float4(power_at(row, x), power_at(row, x + step), power_at(row, x + 2 * step), power_at(row, x + 3 * step));
-#if PER_THREAD == 8
+#if IS_FLOAT16
   powers.b = float4(power_at(row, x + 4 * step), power_at(row, x + 5 * step), power_at(row, x + 6 * step), power_at(row, x + 7 * step));
 #endif
   return powers;
@@ -122,7 +122,7 @@ Lanes window_sums(Window window) {
           add_lanes(sums, part);
         } else {
           add_vector_exactly(sums.a, lost.a, part.a);
-#if PER_THREAD == 8
+#if IS_FLOAT16
           add_vector_exactly(sums.b, lost.b, part.b);
 #endif
         }
@@ -144,7 +144,7 @@ Lanes thread_sums(uint row, int x) {
     const Lanes next = window_sums(window_at(row, -done));
     const bool4 taken = int4(0, 1, 2, 3) >= done;
     sums.a = float4(taken.x ? next.a.x : sums.a.x, taken.y ? next.a.y : sums.a.y, taken.z ? next.a.z : sums.a.z, taken.w ? next.a.w : sums.a.w);
-#if PER_THREAD == 8
+#if IS_FLOAT16
     const bool4 taken_b = int4(4, 5, 6, 7) >= done;
     sums.b = float4(taken_b.x ? next.b.x : sums.b.x, taken_b.y ? next.b.y : sums.b.y, taken_b.z ? next.b.z : sums.b.z, taken_b.w ? next.b.w : sums.b.w);
 #endif
@@ -160,7 +160,7 @@ Lanes norms_of(Lanes sums, uint first) {
   Lanes norms;
   norms.a = roots(sums.a);
   bool extreme = any_extreme(sums.a);
-#if PER_THREAD == 8
+#if IS_FLOAT16
   norms.b = roots(sums.b);
   extreme = extreme || any_extreme(sums.b);
 #endif
@@ -181,7 +181,7 @@ void run(uint thread) {
   const uint first = thread * PER_THREAD;
   const uint row = first / constants.width.y;
   const Lanes norms = norms_of(thread_sums(row, int(first - row * constants.width.y)), first);
-#if PER_THREAD == 8
+#if IS_FLOAT16
   const uint4 low = uint4(half_bits(norms.a.x), half_bits(norms.a.z), half_bits(norms.b.x), half_bits(norms.b.z));
   const uint4 high = uint4(half_bits(norms.a.y), half_bits(norms.a.w), half_bits(norms.b.y), half_bits(norms.b.w));
   output0[thread] = low | (high << 16);
