@@ -144,7 +144,7 @@ void check_options(const OptionList& command, const BatchCommandOptions& options
                 "not updated; leave out --update-golden, or remove xfail from the jobs");
   if (const auto data = options.data_on_output(); data.size() > 1)
     throw Error(ErrorKind::usage,
-                join(data, " and ") + " write to standard output, which takes one of them");
+                join(data) + " write to standard output, which takes one of them");
   for (const WrittenFile& written : options.written) require_folder_of(written);
   refuse_same_files(options);
   for (const WrittenFile& written : options.written) {

@@ -1,6 +1,6 @@
-// Sizes at which code takes another way to the same result: how many columns are summed at once,
-// how many bytes are worth a part of their own, which rows are long. Tests make all of them small,
-// so that small tensors go the ways of large ones.
+// Sizes at which code takes another way to the same result, but for rounding: how many columns are
+// summed at once, how many bytes are worth a part of their own, which rows are long. Tests make all
+// of them small, so that small tensors go the ways of large ones.
 #pragma once
 
 #include <algorithm>
