@@ -77,16 +77,15 @@ HeaderExtent header_extent(std::string_view file) {
   if (file.empty()) refuse("the file is empty; save the array with numpy.save");
   if (!file.starts_with(magic.substr(0, file.size()))) refuse_start(file);
   const std::size_t version_end = magic.size() + 2;
-  const std::string truncated = "the file is truncated: ";
   if (file.size() < version_end) {
-    refuse(truncated + "it has " + std::to_string(file.size()) + " bytes and ends in its first 8");
+    refuse_truncated("it has " + std::to_string(file.size()) + " bytes and ends in its first 8");
   }
   const auto byte_at = [file](std::size_t i) { return static_cast<unsigned char>(file[i]); };
   const std::size_t field = length_field_size(byte_at(magic.size()), byte_at(magic.size() + 1));
   const std::size_t offset = version_end + field;
   if (file.size() < offset) {
-    refuse(truncated + "it has " + std::to_string(file.size()) +
-           " bytes and ends before the length of its header");
+    refuse_truncated("it has " + std::to_string(file.size()) +
+                     " bytes and ends before the length of its header");
   }
   std::size_t length = 0;
   for (std::size_t i = field; i-- > 0;) length = length << 8 | byte_at(version_end + i);
@@ -101,8 +100,8 @@ HeaderExtent header_extent(std::string_view file) {
 HeaderExtent find_header(std::string_view file) {
   const auto [offset, length] = header_extent(file);
   if (length > file.size() - offset) {
-    refuse("the file is truncated: its header has " + std::to_string(length) + " bytes and only " +
-           std::to_string(file.size() - offset) + " follow");
+    refuse_truncated("its header has " + std::to_string(length) + " bytes and only " +
+                     std::to_string(file.size() - offset) + " follow");
   }
   return {offset, length};
 }

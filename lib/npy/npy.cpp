@@ -18,6 +18,7 @@ namespace dmlop {
 namespace {
 
 using npy::refuse;
+using npy::refuse_truncated;
 
 static_assert(std::endian::native == std::endian::little, "'=' in a header means little-endian");
 
@@ -69,7 +70,7 @@ void check_data(const NpyHeader& header, std::uint64_t present, bool is_whole) {
   const std::string counts = "the header says " + array + ", " + std::to_string(*needed) +
                              " bytes, and " + (is_whole ? "" : "at least ") +
                              std::to_string(present) + " bytes follow it";
-  if (present < *needed) refuse("the file is truncated: " + counts + "; copy or save it again");
+  if (present < *needed) refuse_truncated(counts);
   refuse("the file is longer than its array: " + counts +
          "; it must hold one array, from one call of numpy.save");
 }

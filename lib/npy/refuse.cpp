@@ -8,6 +8,10 @@ void refuse(const std::string& message) {
   throw Error(ErrorKind::invalid_input, message);
 }
 
+void refuse_truncated(const std::string& where) {
+  refuse("the file is truncated: " + where + "; copy or save it again");
+}
+
 std::string printable(std::string_view bytes) {
   constexpr std::size_t max_shown = 60;
   constexpr std::string_view hex = "0123456789abcdef";

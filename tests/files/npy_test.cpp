@@ -224,16 +224,21 @@ TEST_CASE("what is not .npy is refused with what it is") {
 
 TEST_CASE("a file that ends too soon is refused with where it ends") {
   check_refused({
-      {"\x93", "the file is truncated: it has 1 bytes and ends in its first 8"},
-      {"\x93NUMPY\x01", "the file is truncated: it has 7 bytes and ends in its first 8"},
+      {"\x93",
+       "the file is truncated: it has 1 bytes and ends in its first 8; copy or save it again"},
+      {"\x93NUMPY\x01",
+       "the file is truncated: it has 7 bytes and ends in its first 8; copy or save it again"},
       {"\x93NUMPY\x01\0v"s,
-       "the file is truncated: it has 9 bytes and ends before the length of its header"},
+       "the file is truncated: it has 9 bytes and ends before the length of its header; copy or "
+       "save it again"},
       {"\x93NUMPY\x02\0v\0\0"s,
-       "the file is truncated: it has 11 bytes and ends before the length of its header"},
+       "the file is truncated: it has 11 bytes and ends before the length of its header; copy or "
+       "save it again"},
       {"\x93NUMPY\x01\0\x09\0{'descr'"s,
-       "the file is truncated: its header has 9 bytes and only 8 follow"},
+       "the file is truncated: its header has 9 bytes and only 8 follow; copy or save it again"},
       {"\x93NUMPY\x03\0\0\0\x01\0"s,
-       "the file is truncated: its header has 65536 bytes and only 0 follow"},
+       "the file is truncated: its header has 65536 bytes and only 0 follow; copy or save it "
+       "again"},
       {"\x93NUMPY\x02\0\x01\0\x01\0{}"s,
        "the header's length is 65537 bytes; at most 65536 are read, and a tensor needs about "
        "128; save the array again with numpy.save"},
