@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -68,27 +69,14 @@ std::vector<OptionRow> option_rows() {
       // What is no longer valid, or has other warnings, is found before a job is skipped.
       {.name = "--as", .value = {"directml-1.15.4"}, .is_repeated = true},
       {.name = "--warnings-as-errors", .is_repeated = true, .runs_again = true, .needs_jobs = true},
-      {.name = "--rtol",
-       .value = {"0.01"},
-       .is_repeated = true,
-       .runs_again = true,
-       .needs_jobs = true},
-      {.name = "--atol",
-       .value = {"0.01"},
-       .is_repeated = true,
-       .runs_again = true,
-       .needs_jobs = true},
-      {.name = "--ulp",
-       .value = {"3"},
-       .is_repeated = true,
-       .runs_again = true,
-       .needs_jobs = true},
-      {.name = "--nan",
-       .value = {"differ"},
-       .is_repeated = true,
-       .runs_again = true,
-       .needs_jobs = true},
       {.name = "--allow-trivial", .is_repeated = true, .runs_again = true, .needs_jobs = true}};
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"--rtol", "0.01"}, {"--atol", "0.01"}, {"--ulp", "3"}, {"--nan", "differ"}})
+    rows.push_back({.name = name,
+                    .value = {value},
+                    .is_repeated = true,
+                    .runs_again = true,
+                    .needs_jobs = true});
   for (const dmlop::ReportFormat& format : dmlop::report_formats)
     rows.push_back({.name = format.option,
                     .value = {"report.of" + std::string(format.option)},
