@@ -252,8 +252,12 @@ class Reduction {
     }
     finish(numbers_.data(), count);
     visit_float(kernel_.output_type, [&]<typename Element>(Element) HWY_ATTR {
-      for (std::size_t k = 0; k < count; ++k)
-        put_number<Element>(to + k * sizeof(Element), numbers_[k]);
+      // Copies: the stores might change what is captured by reference.
+      const double* const numbers = numbers_.data();
+      std::byte* const first = to;
+      const std::size_t end = count;
+      for (std::size_t k = 0; k < end; ++k)
+        put_number<Element>(first + k * sizeof(Element), numbers[k]);
     });
   }
 
