@@ -143,8 +143,8 @@ void check_options(const OptionList& command, const BatchCommandOptions& options
                 "--run-xfail only looks at jobs with xfail, whose golden files are right and are "
                 "not updated; leave out --update-golden, or remove xfail from the jobs");
   if (const auto data = options.data_on_output(); data.size() > 1)
-    throw Error(ErrorKind::usage,
-                join(data) + " write to standard output, which takes one of them");
+    throw Error(ErrorKind::usage, "only one of " + join(data) +
+                                      " can write to standard output; give the others a file");
   for (const WrittenFile& written : options.written) require_folder_of(written);
   refuse_same_files(options);
   for (const WrittenFile& written : options.written) {

@@ -189,7 +189,7 @@ TEST_CASE("neither jobs nor reports write among the records on standard output")
   }
   const auto refused = run("--results - --junit out > out");
   CHECK(refused.code == 2);
-  CHECK(contains(refused.error, "--results and --junit write to standard output"));
+  CHECK(contains(refused.error, "only one of --results, --junit can write to standard output"));
 }
 
 TEST_CASE("--resume needs results that can be read again") {
