@@ -738,7 +738,7 @@ TEST_CASE("standard output takes one of the reports, the results and the summary
       CHECK(result.code == 2);
       const std::string text = result.error + result.output;  // as JSON where that is asked for
       for (const auto& each : {first, second}) CHECK(contains(text, each[0]));
-      CHECK(contains(text, " write to standard output, which takes one of them"));
+      CHECK(contains(text, " can write to standard output; give the others a file"));
     }
   }
 }
