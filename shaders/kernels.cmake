@@ -1,7 +1,7 @@
 # Lists the kernel variants, and nothing else lists them, and adds them to the library:
 #   dmlop_kernel_sources(<variable>) sets <variable> to the sources to add.
-# For Vulkan, every variant is compiled to SPIR-V 1.3, checked and embedded. For Direct3D, the HLSL itself is
-# embedded once, together with the definitions of each variant.
+# For Vulkan, every variant is compiled to SPIR-V 1.3, compressed by gzip to less than a third, and embedded. For
+# Direct3D, the HLSL itself is embedded once, together with the definitions of each variant.
 
 # Calls dmlop_kernel(<name> <file> <definition>...) for every variant.
 macro(dmlop_for_each_kernel)
@@ -73,24 +73,29 @@ file(GLOB_RECURSE dmlop_kernel_headers CONFIGURE_DEPENDS
 
 function(dmlop_spirv_sources result)
   find_program(GLSLANG_VALIDATOR glslangValidator REQUIRED)
+  find_program(GZIP gzip REQUIRED)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
   file(MAKE_DIRECTORY ${folder})
-  set(includes "")
+  set(modules "")
+  set(included "")
+  set(symbols "")
   set(rows "")
-  set(headers "")
 
   macro(dmlop_spirv_kernel name source)
     set(definitions ${ARGN})
     list(TRANSFORM definitions PREPEND -D)
     set(options ${language} -V -S comp --target-env vulkan1.1 -DDMLOP_VULKAN ${definitions} -I${PROJECT_SOURCE_DIR}/shaders)
     # The test vulkan_modules checks that modules are valid: glslang has reported success for invalid ones.
-    add_custom_command(OUTPUT ${folder}/${name}.h
-      COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} --vn kernel_${name} -o ${folder}/${name}.h ${source}
+    add_custom_command(OUTPUT ${folder}/${name}.spv.gz
+      COMMAND ${GLSLANG_VALIDATOR} --quiet ${options} -o ${folder}/${name}.spv ${source}
+      COMMAND ${GZIP} -9 --no-name --force ${folder}/${name}.spv
       DEPENDS ${source} ${dmlop_kernel_headers}
       COMMENT "Kernel ${name}" VERBATIM)
-    list(APPEND headers ${folder}/${name}.h)
-    string(APPEND includes "#include \"${folder}/${name}.h\"\n")
-    string(APPEND rows "    Kernel{\"${name}\", kernel_${name}},\n")
+    list(APPEND modules ${folder}/${name}.spv.gz)
+    string(APPEND included "kernel_${name}: .incbin \"${folder}/${name}.spv.gz\"\n")
+    string(APPEND included "end_of_kernel_${name}:\n")
+    string(APPEND symbols "extern const unsigned char kernel_${name}[], end_of_kernel_${name}[];\n")
+    string(APPEND rows "    Kernel{\"${name}\", kernel_${name}, end_of_kernel_${name}},\n")
   endmacro()
   macro(dmlop_kernel name file)
     set(language -D -e main)  # HLSL
@@ -102,12 +107,22 @@ function(dmlop_spirv_sources result)
   endmacro()
   dmlop_for_each_kernel()
 
-  file(CONFIGURE OUTPUT ${folder}/kernels.cpp @ONLY CONTENT [[
-#include "gpu/vulkan/kernels.hpp"
-
+  # The assembler includes the files: a compiler would take seconds to read so many numbers.
+  file(CONFIGURE OUTPUT ${folder}/embedded_kernels.cpp @ONLY CONTENT [[
 #include <array>
 
-@includes@
+#include "gpu/vulkan/kernels.hpp"
+
+asm(R"(
+.pushsection .rodata
+@included@.popsection
+)");
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+@symbols@}
+#pragma GCC visibility pop
+
 namespace dmlop::gpu::vulkan {
 namespace {
 
@@ -118,17 +133,10 @@ constexpr std::array all_kernels{
 
 std::span<const Kernel> kernels() { return all_kernels; }
 
-std::span<const std::uint32_t> find_kernel(std::string_view name) {
-  for (const Kernel& kernel : all_kernels) {
-    if (kernel.name == name) return kernel.spirv;
-  }
-  return {};
-}
-
 }  // namespace dmlop::gpu::vulkan
 ]])
-  set_source_files_properties(${folder}/kernels.cpp PROPERTIES OBJECT_DEPENDS "${headers}")
-  set(${result} ${folder}/kernels.cpp PARENT_SCOPE)
+  set_source_files_properties(${folder}/embedded_kernels.cpp PROPERTIES OBJECT_DEPENDS "${modules}")
+  set(${result} ${folder}/embedded_kernels.cpp PARENT_SCOPE)
 endfunction()
 
 function(dmlop_hlsl_sources result)

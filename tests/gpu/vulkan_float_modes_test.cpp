@@ -52,7 +52,7 @@ TEST_CASE("float modes: every module asks for them, for each width of its floats
   for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
     CAPTURE(kernel.name);
     const std::string text =
-        text_of(gpu::vulkan::with_float_modes(kernel.spirv, everything), folder);
+        text_of(gpu::vulkan::with_float_modes(kernel.spirv(), everything), folder);
     for (const char* width : {"16", "32", "64"}) {
       CAPTURE(width);
       const bool computes = contains(text, std::string("OpTypeFloat ") + width + "\n");
@@ -73,13 +73,13 @@ TEST_CASE("float modes: every module asks for them, for each width of its floats
 }
 
 TEST_CASE("float modes: a device that offers none gets modules as they are") {
-  const Module module = gpu::vulkan::find_kernel("cast");
+  const std::vector<std::uint32_t> module = gpu::vulkan::find_kernel("cast")->spirv();
   const std::vector<std::uint32_t> same = gpu::vulkan::with_float_modes(module, {});
   CHECK(std::equal(same.begin(), same.end(), module.begin(), module.end()));
 }
 
 TEST_CASE("float modes: one mode alone, and one width alone") {
-  const Module module = gpu::vulkan::find_kernel("cast");
+  const std::vector<std::uint32_t> module = gpu::vulkan::find_kernel("cast")->spirv();
   const auto nan_only = gpu::vulkan::with_float_modes(module, {32, 0});
   CHECK(has_execution_mode(nan_only, 4461, 32));
   CHECK_FALSE(has_execution_mode(nan_only, 4459, 32));

@@ -29,7 +29,7 @@ bool has_kernel(const std::string& name) {
 #ifdef _WIN32
   return gpu::d3d12::find_kernel(name).has_value();
 #else
-  return !gpu::vulkan::find_kernel(name).empty();
+  return gpu::vulkan::find_kernel(name) != nullptr;
 #endif
 }
 

@@ -1,21 +1,26 @@
-// The kernels as SPIR-V, compiled and embedded when the program is built (shaders/kernels.cmake).
+// The kernels as SPIR-V, compiled, compressed and embedded when the program is built
+// (shaders/kernels.cmake).
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace dmlop::gpu::vulkan {
 
-/// A kernel variant.
+/// A kernel variant, as a gzip file in memory.
 struct Kernel {
   std::string_view name;  // "lp_pooling_float16"
-  std::span<const std::uint32_t> spirv;
+  const unsigned char* begin;
+  const unsigned char* end;
+
+  std::vector<std::uint32_t> spirv() const;
 };
 
 std::span<const Kernel> kernels();
 
-/// The SPIR-V of a kernel variant; empty where none has this name.
-std::span<const std::uint32_t> find_kernel(std::string_view name);
+/// The kernel variant of this name; null where none has it.
+const Kernel* find_kernel(std::string_view name);
 
 }  // namespace dmlop::gpu::vulkan

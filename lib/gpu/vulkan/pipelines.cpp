@@ -114,9 +114,9 @@ void Pipelines::forget_the_oldest() {
 
 VkPipeline Pipelines::make(const std::string& kernel,
                            std::span<const std::uint32_t> specialization) {
-  if (find_kernel(kernel).empty())
-    throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
-  const std::vector<std::uint32_t> code = with_float_modes(find_kernel(kernel), modes_);
+  const Kernel* found = find_kernel(kernel);
+  if (found == nullptr) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
+  const std::vector<std::uint32_t> code = with_float_modes(found->spirv(), modes_);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                              .codeSize = code.size() * sizeof code[0],
                                              .pCode = code.data()};
