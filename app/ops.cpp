@@ -110,7 +110,7 @@ bool runs_large_on_gpu(const OperatorSpec& spec) {
   Diagnostics diagnostics;
   auto description = read_description("example", text, newest_feature_level, diagnostics);
   if (description) check_description(*description, diagnostics);
-  return diagnostics.empty() && is_streamed(make_plan(*description));
+  return diagnostics.empty() && can_be_streamed(make_plan(*description));
 }
 
 void print_operator(const OperatorSpec& spec) {

@@ -220,9 +220,10 @@ class Executor::TileRunner {
   DispatchTimes times_;
 };
 
-std::string Executor::refusal(const Kernel& kernel, const ExecuteOptions& options) const {
-  if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
-  return tiles_of(kernel, device_, options).refusal;
+TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOptions& options) {
+  if (std::string refusal = device.refusal(); !refusal.empty()) return {std::move(refusal)};
+  Tiles tiles = tiles_of(kernel, device, options);
+  return {std::move(tiles.refusal), tiles.grid ? tiles.grid->copies() : 1};
 }
 
 std::string Executor::resident_refusal(std::span<const ResidentRange> ranges) const {

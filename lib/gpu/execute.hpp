@@ -26,6 +26,15 @@ struct ExecuteOptions {
 /// once.
 using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
+/// How a device runs a kernel in tiles.
+struct TileUse {
+  /// Why it cannot, in words that follow "because"; "" where it can.
+  std::string refusal = {};
+  /// How often an element of the inputs is uploaded, on average (TileGrid::copies()).
+  double copies = 1;
+};
+TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOptions& options);
+
 /// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
 
@@ -34,12 +43,9 @@ class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
 
-  /// Why a kernel cannot run here in tiles, in words that follow "because"; "" where it can.
-  std::string refusal(const Kernel& kernel, const ExecuteOptions& options) const;
-
   /// Executes the kernel in tiles; every output byte reaches the sink once; the tiles' times are
-  /// added up. False, with nothing done, where it is refused. Errors: run_failed, and what the sink
-  /// throws.
+  /// added up. False, with nothing done, where tile_use() refuses it. Errors: run_failed, and what
+  /// the sink throws.
   [[nodiscard]] bool execute(const Kernel& kernel,
                              std::span<const std::span<const std::byte>> inputs,
                              const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);

@@ -34,16 +34,35 @@ std::string no_room_for(const Slot& slot) {
   return "the device has no room for the " + counted(slot.bytes(), "byte") + " of " + slot.field;
 }
 
+/// How a plan could be streamed.
+struct Streaming {
+  bool is_possible = false;
+  bool is_best = false;  // also where all tensors fit the device
+};
+
+Streaming streaming_of(const Plan& plan, const gpu::Device& device,
+                       const gpu::ExecuteOptions& options) {
+  constexpr double copies_most = 1.5;
+  if (!can_be_streamed(plan)) return {};
+  Streaming found{true, true};
+  for (const Pass& pass : plan.passes) {
+    const gpu::TileUse use = gpu::tile_use(device, pass.kernel, options);
+    if (!use.refusal.empty()) return {};
+    found.is_best = found.is_best && use.copies <= copies_most;
+  }
+  return found;
+}
+
 }  // namespace
 
-bool is_streamed(const Plan& plan) {
+bool can_be_streamed(const Plan& plan) {
   return plan.slots_of(SlotKind::temporary).empty() &&
          std::all_of(plan.passes.begin(), plan.passes.end(),
                      [](const Pass& pass) { return has_tiles(pass.kernel); });
 }
 
 void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options) {
-  if (!is_streamed(plan)) return gpu::prepare(device, plan);
+  if (!streaming_of(plan, device, options).is_best) return gpu::prepare(device, plan);
   for (const Pass& pass : plan.passes) gpu::prepare_tiles(device, pass.kernel, options);
 }
 
@@ -59,16 +78,16 @@ std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, st
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
-  if (is_streamed(plan_)) return stream(inputs, options, sink, times);
-  return upload_and_run(inputs, options.device_memory_bytes, sink, times);
+  if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
+  const Streaming streaming = streaming_of(plan_, device_, options);
+  if (streaming.is_best) return stream(inputs, options, sink, times);
+  std::string refusal = upload_and_run(inputs, options.device_memory_bytes, sink, times);
+  if (refusal.empty() || !streaming.is_possible) return refusal;
+  return stream(inputs, options, sink, times);
 }
 
 std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& options,
                                const OutputSink& sink, gpu::DispatchTimes& times) {
-  for (const Pass& pass : plan_.passes) {
-    std::string refusal = executor_.refusal(pass.kernel, options);
-    if (!refusal.empty()) return refusal;
-  }
   for (const Pass& pass : plan_.passes) {
     std::vector<std::span<const std::byte>> read;
     for (const std::size_t slot : pass.reads) read.push_back(inputs[slot]);

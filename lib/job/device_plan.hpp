@@ -1,6 +1,7 @@
 // Runs a plan on a GPU. A plan without temporaries, of kernels of which boxes can be taken, is
 // streamed: each pass in tiles, from the host's memory to the sink. Any other is resident: all of
-// its tensors stay on the device from the first pass to the last.
+// its tensors stay on the device from the first pass to the last. So is a plan whose tiles would
+// upload its inputs several times, if its tensors fit.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace dmlop {
 
-/// Whether a GPU runs the plan in parts, so that tensors may be larger than its buffers.
-bool is_streamed(const Plan& plan);
+/// Whether a GPU can run the plan in parts, so that tensors may be larger than its buffers.
+bool can_be_streamed(const Plan& plan);
 
 /// Compiles what DevicePlan::run() runs, so that it need not when its turn comes. Errors:
 /// run_failed.
@@ -35,6 +36,7 @@ class DevicePlan {
   std::string run_resident(std::span<const gpu::ResidentRange> slots, gpu::DispatchTimes& times);
 
  private:
+  /// These two return as run() does.
   std::string stream(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
                      gpu::DispatchTimes& times);
   std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,

@@ -1,5 +1,4 @@
 // Tiles of element-wise computation: a box of outputs needs the same box of each input.
-#include "ops/index_map.hpp"
 #include "ops/tiles.hpp"
 
 namespace dmlop::tiles {
@@ -46,29 +45,18 @@ Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box)
   for (std::size_t a = 0; a < box.size(); ++a) inner.extents[a] = box[a].end - box[a].begin;
   Tile tile{{}, {}, box};
   for_each_buffer(inner, [&](ElementWiseInput& input, std::size_t number) {
-    IndexMapKernel gather{.element_size = size_of(input.type)};
-    for (std::size_t a = 0; a < box.size(); ++a) {
-      const auto stride = static_cast<std::int64_t>(input.strides[a]);
-      gather.offset += static_cast<std::int64_t>(box[a].begin) * stride;
-      gather.axes.push_back({.extent = stride == 0 ? 1 : inner.extents[a], .stride = stride});
-    }
-    std::uint64_t packed = 1;
-    for (std::size_t a = box.size(); a-- > 0; packed *= gather.axes[a].extent)
-      input.strides[a] = input.strides[a] == 0 ? 0 : packed;
-    tile.gathers.push_back(whole_gather(simplified(std::move(gather)), number));
+    InputBox needed = input_box(input.strides, size_of(input.type), box, number);
+    input.strides = std::move(needed.strides);
+    tile.gathers.push_back(std::move(needed.gather));
   });
   tile.kernel = std::move(inner);
   return tile;
 }
 
 Tile whole_tile_of(const ElementWiseKernel& kernel) {
-  Tile tile{{}, kernel, {}};
-  for (const std::uint64_t extent : kernel.extents) tile.box.push_back({0, extent});
+  Tile tile{{}, kernel, whole_box(kernel.extents)};
   for_each_buffer(kernel, [&](const ElementWiseInput& input, std::size_t number) {
-    Hull hull;
-    for (std::size_t a = 0; a < kernel.extents.size(); ++a)
-      hull.extend(static_cast<std::int64_t>(input.strides[a]), kernel.extents[a]);
-    tile.gathers.push_back(hull.gather(size_of(input.type), number));
+    tile.gathers.push_back(whole_input(input.strides, kernel.extents, size_of(input.type), number));
   });
   return tile;
 }

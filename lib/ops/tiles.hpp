@@ -20,18 +20,30 @@ std::vector<std::uint64_t> extents_of(const IndexMapKernel& kernel);
 std::vector<std::uint64_t> extents_of(const LpPoolingKernel& kernel);
 std::vector<std::uint64_t> extents_of(const JoinKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ElementWiseKernel& kernel);
+std::vector<std::uint64_t> extents_of(const ProductKernel& kernel);
+std::vector<std::uint64_t> extents_of(const ReduceKernel& kernel);
+std::vector<std::uint64_t> extents_of(const ScanKernel& kernel);
+std::vector<std::uint64_t> extents_of(const WindowKernel& kernel);
 
 /// The bytes of an element of each input.
 std::vector<std::size_t> input_element_sizes(const IndexMapKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const LpPoolingKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const JoinKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ElementWiseKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const ProductKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const ReduceKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const ScanKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const WindowKernel& kernel);
 
 /// What output indices `range` of one axis need.
 Needs needs_along(const IndexMapKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const LpPoolingKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const JoinKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ElementWiseKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const ProductKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const ReduceKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const ScanKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const WindowKernel& kernel, std::size_t axis, TileRange range);
 
 /// Where an axis is cut so that no range is longer than `size`: 0, ..., its extent. An axis that
 /// must stay whole has no cuts between. `inputs_fit` says that only the outputs are too large.
@@ -43,18 +55,34 @@ std::vector<std::uint64_t> cuts_of(const JoinKernel& kernel, std::size_t axis, s
                                    bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const ElementWiseKernel& kernel, std::size_t axis,
                                    std::uint64_t size, bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const ProductKernel& kernel, std::size_t axis,
+                                   std::uint64_t size, bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const ReduceKernel& kernel, std::size_t axis, std::uint64_t size,
+                                   bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const ScanKernel& kernel, std::size_t axis, std::uint64_t size,
+                                   bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const WindowKernel& kernel, std::size_t axis, std::uint64_t size,
+                                   bool inputs_fit);
 
 /// The tile of one range per axis.
 Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const LpPoolingKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const JoinKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const ProductKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const ReduceKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const ScanKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const WindowKernel& kernel, const std::vector<TileRange>& box);
 
 /// The whole kernel as one tile: the inputs as they lie in memory, the kernel's own strides.
 Tile whole_tile_of(const IndexMapKernel& kernel);
 Tile whole_tile_of(const LpPoolingKernel& kernel);
 Tile whole_tile_of(const JoinKernel& kernel);
 Tile whole_tile_of(const ElementWiseKernel& kernel);
+Tile whole_tile_of(const ProductKernel& kernel);
+Tile whole_tile_of(const ReduceKernel& kernel);
+Tile whole_tile_of(const ScanKernel& kernel);
+Tile whole_tile_of(const WindowKernel& kernel);
 
 /// A contiguous part of an input that holds all a kernel reads: elements [offset, offset + count).
 struct Hull {
@@ -66,6 +94,23 @@ struct Hull {
   /// The copy of it.
   Gather gather(std::size_t element_size, std::size_t input) const;
 };
+
+/// What a box of outputs needs of an input that has a stride for each axis: a packed copy of its
+/// elements, in which those that a stride of 0 repeats stand once.
+struct InputBox {
+  Gather gather;
+  std::vector<std::uint64_t> strides;  // in the copy
+};
+InputBox input_box(const std::vector<std::uint64_t>& strides, std::size_t element_size,
+                   const std::vector<TileRange>& box, std::size_t input);
+
+/// The whole of such an input, as it lies in memory.
+Gather whole_input(const std::vector<std::uint64_t>& strides,
+                   const std::vector<std::uint64_t>& extents, std::size_t element_size,
+                   std::size_t input);
+
+/// The box of all indices.
+std::vector<TileRange> whole_box(const std::vector<std::uint64_t>& extents);
 
 /// A kind of which boxes can be taken.
 template <typename Kind>

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ops/index_map.hpp"
 #include "ops/tiles.hpp"
 
 namespace dmlop {
@@ -20,6 +21,38 @@ Gather Hull::gather(std::size_t element_size, std::size_t input) const {
   return whole_gather(
       {.element_size = element_size, .offset = offset, .axes = {{.extent = count, .stride = 1}}},
       input);
+}
+
+InputBox input_box(const std::vector<std::uint64_t>& strides, std::size_t element_size,
+                   const std::vector<TileRange>& box, std::size_t input) {
+  IndexMapKernel map{.element_size = element_size};
+  InputBox found{{}, std::vector<std::uint64_t>(strides.size())};
+  std::uint64_t packed = 1;
+  for (std::size_t a = strides.size(); a-- > 0;) {
+    const auto stride = static_cast<std::int64_t>(strides[a]);
+    const std::uint64_t extent = stride == 0 ? 1 : box[a].end - box[a].begin;
+    map.offset += static_cast<std::int64_t>(box[a].begin) * stride;
+    map.axes.insert(map.axes.begin(), {.extent = extent, .stride = stride});
+    found.strides[a] = stride == 0 ? 0 : packed;
+    packed *= extent;
+  }
+  found.gather = whole_gather(simplified(std::move(map)), input);
+  return found;
+}
+
+Gather whole_input(const std::vector<std::uint64_t>& strides,
+                   const std::vector<std::uint64_t>& extents, std::size_t element_size,
+                   std::size_t input) {
+  Hull hull;
+  for (std::size_t a = 0; a < extents.size(); ++a)
+    hull.extend(static_cast<std::int64_t>(strides[a]), extents[a]);
+  return hull.gather(element_size, input);
+}
+
+std::vector<TileRange> whole_box(const std::vector<std::uint64_t>& extents) {
+  std::vector<TileRange> box;
+  for (const std::uint64_t extent : extents) box.push_back({0, extent});
+  return box;
 }
 
 std::vector<std::uint64_t> even_cuts(std::uint64_t extent, std::uint64_t size) {
@@ -91,20 +124,42 @@ class Cutter {
     return all_fit() ? std::optional(cuts_) : std::nullopt;
   }
 
+  /// Bytes of the inputs that all tiles need, over those that are needed by one tile of everything.
+  double copies() const {
+    double all = 0, once = 0;
+    for (std::size_t k = 0; k < input_sizes_.size(); ++k) {
+      auto of_tiles = static_cast<double>(input_sizes_[k]), of_one = of_tiles;
+      for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
+        double along = 0;
+        for (std::size_t i = 0; i + 1 < cuts_[axis].size(); ++i)
+          along +=
+              static_cast<double>(needs_of(axis, {cuts_[axis][i], cuts_[axis][i + 1]}).inputs[k]);
+        of_tiles *= along;
+        of_one *= static_cast<double>(needs_of(axis, {0, extents_[axis]}).inputs[k]);
+      }
+      all += of_tiles;
+      once += of_one;
+    }
+    return once == 0 ? 1 : all / once;
+  }
+
  private:
   // The grid holds every combination of the axes' ranges, so the largest needs of each axis meet.
   void cut(std::size_t axis, std::vector<std::uint64_t> cuts) {
     tiles::Needs largest{1, std::vector<std::uint64_t>(input_sizes_.size(), 1)};
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-      const TileRange range{cuts[i], cuts[i + 1]};
-      const tiles::Needs needs = visit_tiled(
-          kernel_, [&](const auto& kind) { return tiles::needs_along(kind, axis, range); });
+      const tiles::Needs needs = needs_of(axis, {cuts[i], cuts[i + 1]});
       largest.output = std::max(largest.output, needs.output);
       for (std::size_t k = 0; k < largest.inputs.size(); ++k)
         largest.inputs[k] = std::max(largest.inputs[k], needs.inputs[k]);
     }
     needs_[axis] = std::move(largest);
     cuts_[axis] = std::move(cuts);
+  }
+
+  tiles::Needs needs_of(std::size_t axis, TileRange range) const {
+    return visit_tiled(kernel_,
+                       [&](const auto& kind) { return tiles::needs_along(kind, axis, range); });
   }
 
   // Whether a buffer fits that has so many elements along each axis.
@@ -161,8 +216,10 @@ std::optional<TileGrid> TileGrid::make(const Kernel& kernel, const TileLimits& l
     grid.whole_ = true;
     return grid;
   }
-  auto cuts = Cutter(kernel, limits).run();
+  Cutter cutter(kernel, limits);
+  auto cuts = cutter.run();
   if (!cuts) return std::nullopt;
+  grid.copies_ = cutter.copies();
   grid.cuts_ = std::move(*cuts);
   for (const auto& along : grid.cuts_) grid.count_ *= along.size() - 1;
   return grid;

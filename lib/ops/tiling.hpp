@@ -52,6 +52,8 @@ class TileGrid {
   static std::optional<TileGrid> make(const Kernel& kernel, const TileLimits& limits);
 
   std::uint64_t size() const { return count_; }
+  /// Bytes that all tiles together copy of the inputs, over those that a single tile would copy.
+  double copies() const { return copies_; }
   /// Tile number `index`, row-major over the grid.
   Tile tile(std::uint64_t index) const;
 
@@ -68,6 +70,7 @@ class TileGrid {
   std::vector<std::vector<std::uint64_t>>
       cuts_;  // per output axis: 0, where tiles begin, its extent
   std::uint64_t count_ = 1;
+  double copies_ = 1;
   bool whole_ = false;  // one tile that reads the inputs as they lie in memory
 };
 

@@ -9,6 +9,7 @@
 #include "cpu/execute.hpp"
 #include "ops/index_map.hpp"
 #include "sweep.hpp"
+#include "tile_run.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -38,48 +39,8 @@ Bytes random_bytes(std::uint64_t count, Random& random) {
   return bytes;
 }
 
-/// The input buffers of a tile: what its gathers read.
-std::vector<Bytes> gathered(const Tile& tile, const std::vector<Bytes>& inputs) {
-  std::vector<Bytes> buffers;
-  for (const Gather& gather : tile.gathers) {
-    const std::vector<std::span<const std::byte>> input{inputs[gather.input]};
-    buffers.emplace_back(gather.elements() * gather.map.element_size);
-    cpu::execute(Kernel(gather.map), input, gather.begin, gather.end, buffers.back().data());
-  }
-  return buffers;
-}
-
-/// Executes every tile by itself and puts the outputs together; each element is written once.
-Bytes execute_tiles(const TileGrid& grid, const Work& work, const TileLimits& limits) {
-  const std::size_t size = output_element_size(work.kernel);
-  const std::uint64_t count = output_elements(work.kernel);
-  Bytes output(count * size);
-  std::vector<unsigned> written(count, 0);
-  bool all_fit = true, all_read = true;
-  for (std::uint64_t number = 0; number < grid.size(); ++number) {
-    const Tile tile = grid.tile(number);
-    const std::vector<Bytes> buffers = gathered(tile, work.inputs);
-    const Bytes part = execute_on_cpu(tile.kernel, buffers);
-    for (const Bytes& buffer : buffers) all_fit = all_fit && buffer.size() <= limits.buffer_bytes;
-    all_fit = all_fit && part.size() <= limits.buffer_bytes;
-    all_fit = all_fit && part.size() / size <= limits.buffer_elements;
-    std::uint64_t handed_out = 0;
-    grid.for_each_run(tile, [&](std::uint64_t to, std::uint64_t from, std::uint64_t elements) {
-      REQUIRE(to + elements <= count);
-      REQUIRE((from + elements) * size <= part.size());
-      std::copy_n(&part[from * size], elements * size, &output[to * size]);
-      for (std::uint64_t i = 0; i < elements; ++i) ++written[to + i];
-      handed_out += elements;
-    });
-    all_read = all_read && handed_out * size == part.size();
-  }
-  CHECK_MESSAGE(all_fit, "a buffer is larger than the limit");
-  CHECK_MESSAGE(all_read, "outputs of a tile were not handed out");
-  CHECK(std::all_of(written.begin(), written.end(), [](unsigned times) { return times == 1; }));
-  return output;
-}
-
-/// Of one reversed sequence or one pooling window: what no cut can make smaller.
+/// Of one reversed sequence, one pooling window or one row: what no cut can
+/// make smaller.
 std::uint64_t least_elements(const Kernel& kernel) {
   if (const auto* map = std::get_if<IndexMapKernel>(&kernel)) {
     return map->reversal ? map->axes[map->reversal->axis].extent : 1;
@@ -103,7 +64,9 @@ void check_tiles(const Work& work, const TileLimits& limits) {
     CHECK_MESSAGE(too_large, "no grid, although single sequences and windows fit");
     return;
   }
-  CHECK((execute_tiles(*grid, work, limits) == execute_on_cpu(work.kernel, work.inputs)));
+  const std::vector<std::span<const std::byte>> spans(work.inputs.begin(), work.inputs.end());
+  CHECK((run_in_tiles(work.kernel, spans, *grid, limits) ==
+         execute_on_cpu(work.kernel, work.inputs)));
 }
 
 IndexMapAxis random_axis(Boundary boundary, Random& random) {
@@ -261,6 +224,151 @@ Work random_join(Random& random) {
   return work;
 }
 
+/// Strides of axes that lie in any order, with gaps, and some of which repeat;
+/// the elements between the first and the last.
+struct RandomLayout {
+  std::vector<std::uint64_t> strides;
+  std::uint64_t elements = 1;
+
+  RandomLayout(const std::vector<std::uint64_t>& extents, Random& random)
+      : strides(extents.size()) {
+    std::vector<std::size_t> order(extents.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (const std::size_t axis : order) {
+      if (random.one_in(5)) continue;
+      strides[axis] = elements;
+      elements *= extents[axis] + random.below(2);
+    }
+  }
+};
+
+/// A product of 8-bit integers, which is exact, with any of what may follow.
+class RandomProduct {
+ public:
+  explicit RandomProduct(Random& random) : random_(random) {}
+
+  Work make() {
+    for (std::uint64_t i = random_.below(3); i > 0; --i)
+      kernel_.batches.push_back(random_.from_to(1, 3));
+    kernel_.rows = random_.from_to(1, 9);
+    kernel_.depth = random_.from_to(1, 7);
+    if (random_.one_in(2)) {
+      kernel_.columns = random_.from_to(1, 9);
+    } else {
+      for (std::uint64_t i = random_.from_to(1, 2); i > 0; --i) kernel_.windows.push_back(window());
+    }
+    lay_out_matrices();
+    kernel_.output_type = DataType::Int32;
+    if (random_.one_in(2)) kernel_.left_zero = further(DataType::Int8);
+    if (random_.one_in(2)) kernel_.right_zero = further(DataType::UInt8);
+    if (random_.one_in(2)) add_scales();
+    for (auto* of_left : {&kernel_.left_zero, &kernel_.left_scale})
+      if (*of_left) (*of_left)->column_stride = 0;
+    for (auto* of_right : {&kernel_.right_zero, &kernel_.right_scale})
+      if (*of_right) (*of_right)->row_stride = 0;
+    if (random_.one_in(2)) kernel_.added = further(kernel_.output_type);
+    return {kernel_, std::move(inputs_)};
+  }
+
+ private:
+  ProductWindow window() {
+    ProductWindow made{.output_extent = random_.from_to(1, 5)};
+    made.computed = random_.from_to(1, made.output_extent);
+    made.taps = random_.from_to(1, 3);
+    made.input_extent = random_.from_to(1, 7);
+    made.step = static_cast<Int>(random_.from_to(1, 2));
+    made.tap_step = static_cast<Int>(random_.from_to(1, 2));
+    made.offset = static_cast<Int>(random_.below(5)) - 2;
+    return made;
+  }
+
+  // The bytes of an input that begins at an element other than the first.
+  std::uint64_t add_input(DataType type, std::uint64_t elements) {
+    const std::uint64_t offset = random_.below(4);
+    if (type == DataType::Float32) {
+      Bytes& bytes = inputs_.emplace_back((offset + elements) * sizeof(float));
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+        const auto value = static_cast<float>(random_.from_to(1, 9)) / 4;
+        std::memcpy(&bytes[at], &value, sizeof value);
+      }
+    } else {
+      inputs_.push_back(random_bytes((offset + elements) * size_of(type), random_));
+    }
+    return offset;
+  }
+
+  void lay_out_matrices() {
+    std::vector<std::uint64_t> left = kernel_.batches, right = kernel_.batches;
+    left.insert(left.end(), {kernel_.rows, kernel_.depth});
+    right.push_back(kernel_.depth);
+    if (kernel_.windows.empty()) right.push_back(kernel_.columns);
+    for (const ProductWindow& window : kernel_.windows) {
+      left.push_back(window.taps);
+      right.push_back(window.input_extent);
+    }
+    const RandomLayout of_left(left, random_), of_right(right, random_);
+    const std::size_t batches = kernel_.batches.size();
+    const auto batch_strides = [&](const RandomLayout& layout) {
+      return std::vector(layout.strides.begin(),
+                         layout.strides.begin() + static_cast<std::ptrdiff_t>(batches));
+    };
+    kernel_.left = {DataType::Int8, batch_strides(of_left)};
+    kernel_.left.row_stride = of_left.strides[batches];
+    kernel_.left_depth_stride = of_left.strides[batches + 1];
+    kernel_.right = {DataType::UInt8, batch_strides(of_right)};
+    kernel_.right_depth_stride = of_right.strides[batches];
+    if (kernel_.windows.empty()) kernel_.right.column_stride = of_right.strides[batches + 1];
+    for (std::size_t i = 0; i < kernel_.windows.size(); ++i) {
+      kernel_.windows[i].left_stride = of_left.strides[batches + 2 + i];
+      kernel_.windows[i].input_stride = of_right.strides[batches + 1 + i];
+    }
+    kernel_.left.offset = add_input(DataType::Int8, of_left.elements);
+    kernel_.right.offset = add_input(DataType::UInt8, of_right.elements);
+  }
+
+  // Of an element for each output, or for some.
+  ProductInput laid_out(DataType type, std::uint64_t& elements) {
+    std::vector<std::uint64_t> extents = kernel_.batches;
+    extents.insert(extents.end(), {kernel_.rows, kernel_.column_count()});
+    RandomLayout layout(extents, random_);
+    elements = layout.elements;
+    ProductInput input{type, std::move(layout.strides)};
+    input.column_stride = input.batch_strides.back();
+    input.batch_strides.pop_back();
+    input.row_stride = input.batch_strides.back();
+    input.batch_strides.pop_back();
+    return input;
+  }
+
+  ProductInput further(DataType type) {
+    std::uint64_t elements = 0;
+    ProductInput input = laid_out(type, elements);
+    input.offset = add_input(type, elements);
+    return input;
+  }
+
+  void add_scales() {
+    kernel_.output_type = DataType::Float32;
+    if (random_.one_in(2)) {
+      kernel_.left_scale = further(DataType::Float32);
+      kernel_.right_scale = further(DataType::Float32);
+      return;
+    }
+    std::uint64_t left = 0, right = 0;
+    kernel_.left_scale = laid_out(DataType::Float32, left);
+    kernel_.right_scale = laid_out(DataType::Float32, right);
+    kernel_.has_joined_scales = true;
+    kernel_.left_scale->offset = add_input(DataType::Float32, left + right);
+    kernel_.right_scale->offset = kernel_.left_scale->offset + left;
+    if (random_.one_in(2)) std::swap(kernel_.left_scale, kernel_.right_scale);
+  }
+
+  Random& random_;
+  ProductKernel kernel_;
+  std::vector<Bytes> inputs_;
+};
+
 TileLimits random_limits(Random& random) {
   TileLimits limits{.buffer_bytes = random.from_to(64, random.one_in(2) ? 256 : 4096)};
   if (random.one_in(4)) limits.buffer_elements = random.from_to(8, 256);
@@ -311,7 +419,24 @@ TEST_CASE("tiling: sweep over joins") {
   }
 }
 
-TEST_CASE("tiling: a kernel that fits is one tile that reads the inputs as they lie") {
+TEST_CASE("tiling: sweep over products and convolutions") {
+  Random random(66);
+  int cut = 0;
+  for (int repeat = 0; repeat < 1500; ++repeat) {
+    CAPTURE(repeat);
+    const Work work = RandomProduct(random).make();
+    const TileLimits limits{.buffer_bytes = random.from_to(24, random.one_in(2) ? 128 : 512)};
+    const auto grid = TileGrid::make(work.kernel, limits);
+    if (!grid) continue;  // its sums do not fit
+    cut += grid->size() > 1 ? 1 : 0;
+    check_tiles(work, limits);
+  }
+  CHECK(cut >= 300);
+}
+
+TEST_CASE(
+    "tiling: a kernel that fits is one tile that reads the inputs as "
+    "they lie") {
   IndexMapKernel kernel{.element_size = 1, .axes = {{.extent = 4, .stride = -2}}};
   kernel.offset = 6;
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = 64});
@@ -322,7 +447,9 @@ TEST_CASE("tiling: a kernel that fits is one tile that reads the inputs as they 
   CHECK(std::get<IndexMapKernel>(tile.kernel).axes == kernel.axes);
 }
 
-TEST_CASE("tiling: the outermost axis is cut first, so that a tile's outputs lie together") {
+TEST_CASE(
+    "tiling: the outermost axis is cut first, so that a tile's outputs "
+    "lie together") {
   const IndexMapKernel kernel{.element_size = 4,
                               .axes = {{.extent = 8, .stride = 30}, {.extent = 10, .stride = 2}}};
   const auto grid = TileGrid::make(kernel, {.buffer_bytes = 100});
@@ -338,7 +465,9 @@ TEST_CASE("tiling: the outermost axis is cut first, so that a tile's outputs lie
   CHECK(runs == 1);
 }
 
-TEST_CASE("tiling: a periodic axis larger than the limit is cut where its source turns or jumps") {
+TEST_CASE(
+    "tiling: a periodic axis larger than the limit is cut where its "
+    "source turns or jumps") {
   constexpr std::uint64_t n = 1000, padding = 2500;
   Random random(63);
   for (const Boundary boundary : {Boundary::wrap, Boundary::symmetric, Boundary::reflection}) {
@@ -358,7 +487,9 @@ TEST_CASE("tiling: a periodic axis larger than the limit is cut where its source
   }
 }
 
-TEST_CASE("tiling: windows at borders are smaller than those inside, which must fit too") {
+TEST_CASE(
+    "tiling: windows at borders are smaller than those inside, which "
+    "must fit too") {
   LpPoolingKernel kernel;
   kernel.p = 1;
   for (std::size_t i = 0; i < 3; ++i) {

@@ -19,9 +19,11 @@
 #include "layouts.hpp"
 #include "measured_errors.hpp"
 #include "ops/operator.hpp"
+#include "ops/tiling.hpp"
 #include "reference/number.hpp"
 #include "spec/description.hpp"
 #include "sweep.hpp"
+#include "tile_run.hpp"
 
 namespace dmlop::test {
 
@@ -250,6 +252,25 @@ void check_small_blocks(const PlanCase& a_case, const Description& description) 
   }
 }
 
+// As a GPU that has no room for whole tensors runs it.
+void check_tiles(const PlanCase& a_case, const Description& description) {
+  const Plan plan = make_plan(description);
+  const InputBytes inputs(a_case, plan, false);
+  Outputs outputs(plan);
+  bool was_cut = false;
+  for (const Pass& pass : plan.passes) {
+    if (!has_tiles(pass.kernel) || !plan.slots_of(SlotKind::temporary).empty()) return;
+    std::vector<std::span<const std::byte>> read;
+    for (const std::size_t slot : pass.reads) read.push_back(inputs.spans()[slot]);
+    const TileLimits limits = cutting_limits(pass.kernel, read);
+    const auto grid = TileGrid::make(pass.kernel, limits);
+    if (!grid) return;
+    was_cut = was_cut || grid->size() > 1;
+    outputs.sink()(pass.writes.front(), 0, run_in_tiles(pass.kernel, read, *grid, limits));
+  }
+  if (was_cut) check_outputs(a_case, *description.spec, plan, outputs);
+}
+
 void check_on_gpu(const PlanCase& a_case, const Description& description) {
   if (!has_gpu()) return;
   const Plan plan = make_plan(description);
@@ -296,9 +317,11 @@ void check_plan_case(const PlanCase& a_case) {
   check_on_cpu(a_case, *checked.description, {1, some_bytes, host_part_bytes});
   check_small_blocks(a_case, *checked.description);
   if (!is_small(a_case)) return;
+  check_tiles(a_case, *checked.description);
   const PlanCase relaid = relaid_case(a_case);
   CAPTURE(relaid.description().dump());
   check_on_cpu(relaid, *Checked(relaid).description, {some_bytes});
+  check_tiles(relaid, *Checked(relaid).description);
 }
 
 }  // namespace dmlop::test

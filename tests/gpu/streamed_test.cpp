@@ -1,4 +1,4 @@
-// Data movement with tensors larger than the memory that it may have: a device's, which
+// Operators on tensors larger than the memory that these may have: a device's, which
 // --device-memory limits, and the process's own on the CPU.
 #include <doctest/doctest.h>
 
@@ -17,20 +17,20 @@ namespace {
 using namespace dmlop;
 using namespace dmlop::test;
 
-struct Move {
+struct Use {
   std::string name;
   std::string desc;
 };
 
-Description described(const Move& move) {
-  Checked checked = check_desc(move.name, Json::parse(move.desc));
+Description described(const Use& use) {
+  Checked checked = check_desc(use.name, Json::parse(use.desc));
   for (const Diagnostic& finding : checked.diagnostics) FAIL(to_text(finding));
   return std::move(*checked.description);
 }
 
-/// Every kind of data movement that can be computed a piece at a time. Tensors have 24 KiB and
+/// Every kind of kernel that can be computed a piece at a time. Tensors have 24 KiB and
 /// more.
-const std::vector<Move> moves{
+const std::vector<Use> uses{
     {"SLICE", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [60, 101]},
        "Offsets": [1, 1], "Sizes": [59, 100], "Strides": [1, 1]})"},
     {"PADDING1", R"({"InputTensor": {"DataType": "UINT8", "Sizes": [150, 163]},
@@ -52,6 +52,32 @@ const std::vector<Move> moves{
     {"JOIN",
      R"({"InputTensors": [{"DataType": "UINT16", "Sizes": [40, 90, 2], "Strides": [2, 80, 1]},
        {"DataType": "UINT16", "Sizes": [40, 90, 3], "Strides": [0, 3, 1]}], "Axis": 2})"},
+    // Rows that stay whole: innermost, outermost, and with places of their elements.
+    {"REDUCE", R"({"Function": "SUM", "InputTensor": {"DataType": "INT32", "Sizes": [110, 60]},
+       "OutputTensor": {"DataType": "INT32", "Sizes": [110, 1]}, "Axes": [1]})"},
+    {"REDUCE", R"({"Function": "MAX", "InputTensor": {"DataType": "UINT8", "Sizes": [5, 90, 60]},
+       "OutputTensor": {"DataType": "UINT8", "Sizes": [5, 1, 60]}, "Axes": [1]})"},
+    {"ARGMAX", R"({"InputTensor": {"DataType": "INT16", "Sizes": [90, 120]},
+       "OutputTensor": {"DataType": "UINT32", "Sizes": [90, 1]}, "Axes": [1],
+       "AxisDirection": "DECREASING"})"},
+    {"CUMULATIVE_SUMMATION", R"({"InputTensor": {"DataType": "INT32", "Sizes": [80, 40]},
+       "OutputTensor": {"DataType": "INT32", "Sizes": [80, 40]}, "Axis": 1,
+       "AxisDirection": "DECREASING", "HasExclusiveSum": true})"},
+    // Windows that overlap, and others that stand in the padding.
+    {"MAX_POOLING2", R"({"InputTensor": {"DataType": "INT8", "Sizes": [2, 3, 60, 61]},
+       "Strides": [2, 1], "WindowSize": [3, 4], "StartPadding": [1, 2], "EndPadding": [0, 1],
+       "Dilations": [1, 2]})"},
+    // Products whose sums stay whole, with zero points of rows and columns.
+    {"MATRIX_MULTIPLY_INTEGER", R"({"ATensor": {"DataType": "UINT8", "Sizes": [1, 2, 70, 31]},
+       "AZeroPointTensor": {"DataType": "UINT8", "Sizes": [1, 1, 70, 1]},
+       "BTensor": {"DataType": "INT8", "Sizes": [1, 2, 31, 60]},
+       "BZeroPointTensor": {"DataType": "INT8", "Sizes": [1, 1, 1, 60]},
+       "OutputTensor": {"DataType": "INT32", "Sizes": [1, 2, 70, 60]}})"},
+    {"CONVOLUTION_INTEGER", R"({"InputTensor": {"DataType": "UINT8", "Sizes": [9, 3, 10, 8]},
+       "InputZeroPointTensor": {"DataType": "UINT8", "Sizes": [1, 1, 1, 1]},
+       "FilterTensor": {"DataType": "UINT8", "Sizes": [12, 3, 3, 3]}, "Strides": [1, 1],
+       "Dilations": [1, 1], "StartPadding": [1, 0], "EndPadding": [0, 1], "GroupCount": 1,
+       "OutputTensor": {"DataType": "INT32", "Sizes": [9, 12, 9, 7]}})"},
 };
 
 std::vector<std::vector<std::byte>> run(dmlop::Backend& backend, const Plan& plan,
@@ -77,15 +103,15 @@ std::vector<std::vector<std::byte>> run(dmlop::Backend& backend, const Plan& pla
 
 }  // namespace
 
-TEST_CASE("streamed moves: a GPU that may use 4 KiB gives what the CPU gives") {
+TEST_CASE("streamed: a GPU that may use 4 KiB gives what the CPU gives") {
   if (!has_gpu()) return;
   dmlop::Backend cpu, gpu(open_gpu());
   Random random(75);
   constexpr std::uint64_t device_memory = 4096;
-  for (const Move& move : moves) {
-    CAPTURE(move.name);
-    CAPTURE(move.desc);
-    const Description description = described(move);
+  for (const Use& use : uses) {
+    CAPTURE(use.name);
+    CAPTURE(use.desc);
+    const Description description = described(use);
     const Plan plan = make_plan(description);
     std::vector<std::vector<std::byte>> bytes;
     std::vector<std::span<const std::byte>> inputs(plan.slots.size());
@@ -104,7 +130,7 @@ TEST_CASE("streamed moves: a GPU that may use 4 KiB gives what the CPU gives") {
 }
 
 // What a process may write to is limited, which leaves out the files that it maps.
-TEST_CASE("streamed moves: the CPU needs a fraction of the tensors' memory") {
+TEST_CASE("streamed: the CPU needs a fraction of the tensors' memory") {
   if (is_windows_program() || is_sanitized) return;
   const Folder folder;
   const auto write = [&](const std::string& name, const std::string& type, const std::string& shape,
