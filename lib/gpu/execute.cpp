@@ -38,13 +38,6 @@ struct Tiles {
   std::string refusal = {};
   std::optional<TileGrid> grid = {};      // nothing where no tile is small enough
   std::vector<Dispatch> dispatches = {};  // of the first tile
-
-  /// The most scratch that a tile's kernel needs.
-  std::uint64_t scratch_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const Dispatch& dispatch : dispatches) bytes = std::max(bytes, dispatch.scratch_bytes);
-    return bytes;
-  }
 };
 
 Tiles tiles_within(const Kernel& kernel, std::uint64_t buffer_bytes) {
@@ -68,7 +61,7 @@ Tiles tiles_of(const Kernel& kernel, const Device& device, const ExecuteOptions&
   for (std::uint64_t bytes = room / tensors;; bytes /= 2) {
     tiles = tiles_within(kernel, std::clamp(bytes, least, most));
     if (!tiles.refusal.empty() || bytes <= least) break;
-    if (bytes * tensors + tiles.scratch_bytes() <= room) break;
+    if (bytes * tensors + scratch_bytes(tiles.dispatches) <= room) break;
   }
   return tiles;
 }

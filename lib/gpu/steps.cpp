@@ -1,5 +1,6 @@
 #include "gpu/steps.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "gpu/dispatch.hpp"
@@ -20,6 +21,12 @@ Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t o
   for (std::size_t i = 0; i < inputs; ++i) step.reads.push_back(i);
   for (std::size_t i = 0; i < outputs; ++i) step.writes.push_back(inputs + i);
   return step;
+}
+
+std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches) {
+  std::uint64_t bytes = 0;
+  for (const Dispatch& dispatch : dispatches) bytes = std::max(bytes, dispatch.scratch_bytes);
+  return bytes;
 }
 
 Steps steps_of(const Plan& plan) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Step {
 
 /// The dispatches of a kernel alone: its inputs are the first slots, and its outputs those after.
 Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs);
+
+/// The most scratch that one of these needs; they take turns with it.
+std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches);
 
 /// The steps of a plan, or why no GPU runs it. Temporaries that no step names are not needed.
 struct Steps {

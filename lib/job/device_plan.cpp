@@ -105,14 +105,18 @@ std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& opti
 
 std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                                        const OutputSink& sink, gpu::DispatchTimes& times) {
-  std::uint64_t bytes = 0;
+  const gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
+  if (!found.refusal.empty()) return found.refusal;
+  std::uint64_t scratch = 0;
+  for (const gpu::Step& step : found.steps)
+    scratch = std::max(scratch, gpu::scratch_bytes(step.dispatches));
+  std::uint64_t bytes = scratch;
   for (std::size_t i = 0; i < plan_.slots.size(); ++i)
     bytes += plan_.slots[i].kind == SlotKind::input ? inputs[i].size() : plan_.slots[i].bytes();
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
-    return "its tensors need " + counted(bytes, "byte") + ", and --device-memory allows " +
+    return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
+           counted(bytes, "byte") + ", and --device-memory allows " +
            std::to_string(device_memory_bytes);
-  const gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
-  if (!found.refusal.empty()) return found.refusal;
   ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];

@@ -8,7 +8,7 @@ namespace {
 
 // Calls action(operand, number) for the operands that have a buffer; they are numbered.
 template <typename Kernel, typename Action>
-void for_each_buffer(Kernel& kernel, Action&& action) {
+void for_each_read_operand(Kernel& kernel, Action&& action) {
   std::size_t number = 0;
   for (auto& operand : kernel.operands) {
     if (!operand.is_position) action(operand, number++);
@@ -32,7 +32,7 @@ std::vector<std::uint64_t> extents_of(const ReduceKernel& kernel) {
 
 std::vector<std::size_t> input_element_sizes(const ReduceKernel& kernel) {
   std::vector<std::size_t> sizes;
-  for_each_buffer(kernel, [&](const ReduceOperand& operand, std::size_t) {
+  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t) {
     sizes.push_back(size_of(operand.data_type));
   });
   return sizes;
@@ -41,7 +41,7 @@ std::vector<std::size_t> input_element_sizes(const ReduceKernel& kernel) {
 // The rows count with the first axis.
 Needs needs_along(const ReduceKernel& kernel, std::size_t axis, TileRange range) {
   Needs needs{range.end - range.begin, {}};
-  for_each_buffer(kernel, [&](const ReduceOperand& operand, std::size_t) {
+  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t) {
     const std::uint64_t along = operand.strides[axis] == 0 ? 1 : needs.output;
     needs.inputs.push_back(axis == 0 ? along * row_elements(kernel, operand) : along);
   });
@@ -65,7 +65,7 @@ Tile tile_of(const ReduceKernel& kernel, const std::vector<TileRange>& box) {
   std::copy(box.begin(), box.end(), rows.begin());
   for (std::size_t a = 0; a < box.size(); ++a) inner.extents[a] = box[a].end - box[a].begin;
   Tile tile{{}, {}, box};
-  for_each_buffer(inner, [&](ReduceOperand& operand, std::size_t number) {
+  for_each_read_operand(inner, [&](ReduceOperand& operand, std::size_t number) {
     InputBox needed = input_box(operand.strides, size_of(operand.data_type), rows, number);
     operand.strides = std::move(needed.strides);
     tile.gathers.push_back(std::move(needed.gather));
@@ -76,7 +76,7 @@ Tile tile_of(const ReduceKernel& kernel, const std::vector<TileRange>& box) {
 
 Tile whole_tile_of(const ReduceKernel& kernel) {
   Tile tile{{}, kernel, whole_box(extents_of(kernel))};
-  for_each_buffer(kernel, [&](const ReduceOperand& operand, std::size_t number) {
+  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t number) {
     tile.gathers.push_back(
         whole_input(operand.strides, kernel.extents, size_of(operand.data_type), number));
   });

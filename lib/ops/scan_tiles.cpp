@@ -4,7 +4,7 @@
 namespace dmlop::tiles {
 namespace {
 
-std::vector<std::uint64_t> strides_of(const ScanKernel& kernel) {
+std::vector<std::uint64_t> strides_of_scan(const ScanKernel& kernel) {
   std::vector<std::uint64_t> strides;
   for (const StridedAxis& axis : kernel.axes) strides.push_back(axis.stride);
   return strides;
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> cuts_of(const ScanKernel& kernel, std::size_t axis, s
 
 Tile tile_of(const ScanKernel& kernel, const std::vector<TileRange>& box) {
   ScanKernel inner = kernel;
-  InputBox needed = input_box(strides_of(kernel), size_of(kernel.data_type), box, 0);
+  InputBox needed = input_box(strides_of_scan(kernel), size_of(kernel.data_type), box, 0);
   for (std::size_t a = 0; a < box.size(); ++a)
     inner.axes[a] = {.extent = box[a].end - box[a].begin, .stride = needed.strides[a]};
   return {{std::move(needed.gather)}, std::move(inner), box};
@@ -43,7 +43,7 @@ Tile tile_of(const ScanKernel& kernel, const std::vector<TileRange>& box) {
 
 Tile whole_tile_of(const ScanKernel& kernel) {
   const std::vector<std::uint64_t> extents = extents_of(kernel);
-  return {{whole_input(strides_of(kernel), extents, size_of(kernel.data_type), 0)},
+  return {{whole_input(strides_of_scan(kernel), extents, size_of(kernel.data_type), 0)},
           kernel,
           whole_box(extents)};
 }
