@@ -97,7 +97,9 @@ bool fits(const Tile& tile, const TileLimits& limits) {
          std::all_of(tile.gathers.begin(), tile.gathers.end(), gather_fits);
 }
 
-/// Finds the cuts of all axes: outermost first, so that a tile's outputs lie together.
+/// Finds the cuts of all axes: outermost first, so that a tile's outputs lie together. An axis is
+/// cut as long as a buffer is too large that has it: the rows of a product do not become shorter
+/// because the right matrix is large.
 class Cutter {
  public:
   Cutter(const Kernel& kernel, const TileLimits& limits)
@@ -114,7 +116,7 @@ class Cutter {
   std::optional<std::vector<std::vector<std::uint64_t>>> run() {
     for (std::size_t axis = 0; axis < extents_.size() && !all_fit(); ++axis) {
       const bool inputs_fit = this->inputs_fit();
-      for (std::uint64_t size = extents_[axis]; !all_fit() && size > 1;) {
+      for (std::uint64_t size = extents_[axis]; size > 1 && has_misfit_along(axis);) {
         size = (size + 1) / 2;
         cut(axis, visit_tiled(kernel_, [&](const auto& kind) {
               return tiles::cuts_of(kind, axis, size, inputs_fit);
@@ -171,17 +173,33 @@ class Cutter {
     return left > 0;
   }
 
+  bool input_fits(std::size_t k) const {
+    return product_fits(input_sizes_[k],
+                        [k](const tiles::Needs& needs) { return needs.inputs[k]; });
+  }
+
+  bool output_fits() const {
+    return product_fits(output_element_size(kernel_),
+                        [](const tiles::Needs& needs) { return needs.output; });
+  }
+
   bool inputs_fit() const {
     for (std::size_t k = 0; k < input_sizes_.size(); ++k) {
-      const auto along = [k](const tiles::Needs& needs) { return needs.inputs[k]; };
-      if (!product_fits(input_sizes_[k], along)) return false;
+      if (!input_fits(k)) return false;
     }
     return true;
   }
 
-  bool all_fit() const {
-    const auto along = [](const tiles::Needs& needs) { return needs.output; };
-    return inputs_fit() && product_fits(output_element_size(kernel_), along);
+  bool all_fit() const { return inputs_fit() && output_fits(); }
+
+  // Whether a buffer is too large of which one output index needs less than all of them do.
+  bool has_misfit_along(std::size_t axis) const {
+    if (!output_fits()) return true;
+    const tiles::Needs all = needs_of(axis, {0, extents_[axis]}), one = needs_of(axis, {0, 1});
+    for (std::size_t k = 0; k < input_sizes_.size(); ++k) {
+      if (one.inputs[k] < all.inputs[k] && !input_fits(k)) return true;
+    }
+    return false;
   }
 
   const Kernel& kernel_;

@@ -26,13 +26,16 @@ class VulkanDevice : public Device {
     std::vector<const char*> extensions;
     if (modes.any()) extensions.push_back(float_modes_extension);
     const void* features = info_.has_matrices ? matrices.add_to(extensions) : nullptr;
+    // Every device has it: a load outside of a binding's range sees no other memory.
+    const VkPhysicalDeviceFeatures checked_loads{.robustBufferAccess = VK_TRUE};
     const VkDeviceCreateInfo create{
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
-        .ppEnabledExtensionNames = extensions.data()};
+        .ppEnabledExtensionNames = extensions.data(),
+        .pEnabledFeatures = &checked_loads};
     check(vkCreateDevice(physical, &create, nullptr, &context_.device), "opening " + info_.name);
     volkLoadDevice(context_.device);
     vkGetDeviceQueue(context_.device, context_.family, 0, &context_.queue);
