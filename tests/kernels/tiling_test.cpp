@@ -434,6 +434,19 @@ TEST_CASE("tiling: sweep over products and convolutions") {
   CHECK(cut >= 300);
 }
 
+TEST_CASE("tiling: rows of a product are not cut because the right matrix is large") {
+  ProductKernel kernel{.output_type = DataType::Int32, .rows = 64, .columns = 64};
+  kernel.depth = 64;
+  kernel.left = {.data_type = DataType::Int8, .batch_strides = {}, .row_stride = 64};
+  kernel.right = {.data_type = DataType::Int8, .batch_strides = {}, .column_stride = 1};
+  kernel.left_depth_stride = 1;
+  kernel.right_depth_stride = 64;
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = 2048});
+  REQUIRE(grid);
+  CHECK(grid->size() == 16);  // 8 rows and 32 columns each
+  CHECK(grid->copies() == 5);
+}
+
 TEST_CASE(
     "tiling: a kernel that fits is one tile that reads the inputs as "
     "they lie") {
