@@ -54,19 +54,14 @@ class Band {
  public:
   Band(const BandKernel& kernel, Inputs inputs)
       : kernel_(kernel),
-        input_(inputs.empty() ? nullptr : inputs.front().data()),
-        rows_(kernel.axes[kernel.axes.size() - 2].extent),
-        columns_(kernel.axes.back().extent),
-        value_(load<T>(kernel.value.data())) {
-    std::vector<WalkAxis<1>> axes;
-    for (const StridedAxis& axis : kernel.axes) axes.push_back({axis.extent, {axis.stride}});
-    axes.pop_back();
-    lines_ = Walk<1>(axes);
-  }
+        input_(kernel.has_input ? inputs.front().data() : nullptr),
+        columns_(kernel.columns.extent),
+        value_(load<T>(kernel.value.data())),
+        lines_(kernel.lines) {}
 
   /// Columns [column, column + count) of a row of all.
   void line(std::uint64_t row, std::uint64_t column, std::uint64_t count, std::byte* to) const {
-    const auto first = static_cast<std::int64_t>(row % rows_);
+    const auto first = static_cast<std::int64_t>(row % kernel_.rows);
     const auto column_at = [&](std::int64_t diagonal) {
       return static_cast<std::uint64_t>(std::clamp(diagonal + first,
                                                    static_cast<std::int64_t>(column),
@@ -78,7 +73,7 @@ class Band {
       std::byte* at = to + (from - column) * sizeof(T);
       if (has_value) return fill(at, until - from, value_);
       if (input_ == nullptr) return fill(at, until - from, T{0});
-      const std::uint64_t stride = kernel_.axes.back().stride;
+      const std::uint64_t stride = kernel_.columns.stride();
       const std::uint64_t input = lines_.offsets(row)[0] + from * stride;
       copy_strided<T>(at, input_ + input * sizeof(T), stride, until - from);
     };
@@ -89,7 +84,7 @@ class Band {
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) const {
     const bool is_far =
-        input_ != nullptr && (kernel_.axes.back().stride * sizeof(T) >= 4096 || columns_ < 64);
+        input_ != nullptr && (kernel_.columns.stride() * sizeof(T) >= 4096 || columns_ < 64);
     for_each_stretch(begin, end, is_far ? far_steps : 4 + far_steps / columns_, output,
                      [&](std::uint64_t at, std::uint64_t count, std::byte* to) {
                        while (count > 0) {
@@ -104,7 +99,7 @@ class Band {
  private:
   const BandKernel& kernel_;
   const std::byte* input_;  // null: zeros
-  std::uint64_t rows_, columns_;
+  std::uint64_t columns_;
   T value_;
   Walk<1> lines_;
 };

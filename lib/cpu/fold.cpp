@@ -40,11 +40,10 @@ class Fold {
   using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
 
   Fold(const FoldKernel& kernel, Inputs inputs)
-      : kernel_(kernel), input_(inputs.front().data()), inner_(kernel.axes.back()) {
-    std::vector<WalkAxis<1>> axes;
-    for (const StridedAxis& axis : kernel.batches) axes.push_back({axis.extent, {axis.stride}});
-    batches_ = Walk<1>(axes);
-  }
+      : kernel_(kernel),
+        input_(inputs.front().data()),
+        inner_(kernel.axes.back()),
+        batches_(kernel.batches) {}
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
     while (begin < end) {

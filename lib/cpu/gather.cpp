@@ -13,13 +13,6 @@
 namespace dmlop::cpu {
 namespace {
 
-Walk<2> walk_of_reads(const GatherKernel& kernel) {
-  std::vector<WalkAxis<2>> axes;
-  for (const GatherAxis& axis : kernel.axes)
-    axes.push_back({axis.extent, {axis.input_stride, axis.indices_stride}});
-  return Walk<2>(axes);
-}
-
 template <typename T, typename Index>
 class Gather {
  public:
@@ -28,7 +21,7 @@ class Gather {
         input_(inputs[0].data()),
         indices_(inputs[1].data()),
         indices_bytes_(inputs[1].size()),
-        walk_(walk_of_reads(kernel)) {
+        walk_(kernel.axes) {
     for (const IndexedAxis& axis : kernel.coordinates)
       last_index_ = std::max(last_index_, axis.indices_offset);
   }

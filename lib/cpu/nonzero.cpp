@@ -18,18 +18,6 @@ std::uint64_t mask_of(DataType type) {
   return is_floating(type) ? all >> 1 : all;
 }
 
-std::uint64_t elements_of(const std::vector<StridedAxis>& axes) {
-  std::uint64_t count = 1;
-  for (const StridedAxis& axis : axes) count *= axis.extent;
-  return count;
-}
-
-Walk<1> walk_of_axes(const std::vector<StridedAxis>& axes) {
-  std::vector<WalkAxis<1>> all;
-  for (const StridedAxis& axis : axes) all.push_back({axis.extent, {axis.stride}});
-  return Walk<1>(all);
-}
-
 template <typename T>
 class Nonzero {
  public:
@@ -37,7 +25,7 @@ class Nonzero {
       : kernel_(kernel),
         input_(inputs.front().data()),
         elements_(elements_of(kernel.axes)),
-        walk_(walk_of_axes(kernel.axes)),
+        walk_(kernel.axes),
         mask_(static_cast<T>(mask_of(kernel.data_type))) {}
 
   std::uint64_t count(std::uint64_t block) {
@@ -118,7 +106,7 @@ class Nonzero {
 template <typename T>
 void find_rows(const NonzeroKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
                std::byte* to) {
-  const auto& axes = kernel.count.axes;
+  const std::size_t coordinates = kernel.extents.size();
   const std::uint64_t blocks = kernel.count.output_elements();
   const auto sum_at = [&](std::uint64_t i) {
     return load<std::uint64_t>(inputs[1].data() + i * sizeof(std::uint64_t));
@@ -137,15 +125,15 @@ void find_rows(const NonzeroKernel& kernel, Inputs inputs, std::uint64_t begin, 
   std::uint64_t row = begin;
   Nonzero<T>(kernel.count, inputs)
       .for_each(block, begin - std::min(begin, before), [&](std::uint64_t index) {
-        for (std::size_t i = kernel.coordinates; i-- > 0;) {
-          const std::uint64_t extent = axes[axes.size() - kernel.coordinates + i].extent;
+        for (std::size_t i = coordinates; i-- > 0;) {
+          const std::uint64_t extent = kernel.extents[i];
           store(to + i * sizeof(std::uint32_t), static_cast<std::uint32_t>(index % extent));
           index /= extent;
         }
-        to += kernel.coordinates * sizeof(std::uint32_t);
+        to += coordinates * sizeof(std::uint32_t);
         return ++row < end;
       });
-  std::fill_n(to, (end - row) * kernel.coordinates * sizeof(std::uint32_t), std::byte{0});
+  std::fill_n(to, (end - row) * coordinates * sizeof(std::uint32_t), std::byte{0});
 }
 
 }  // namespace
@@ -167,15 +155,15 @@ void run_part(const NonzeroCountKernel& kernel, Inputs inputs, const Part& part,
 }
 
 PartShape part_shape(const NonzeroKernel& kernel, std::uint64_t) {
-  return {.granule = kernel.coordinates};
+  return {.granule = kernel.extents.size()};
 }
 
 void run_part(const NonzeroKernel& kernel, Inputs inputs, const Part& part, Stores,
               Destinations outputs) {
+  const std::size_t coordinates = kernel.extents.size();
   with_bits(size_of(kernel.count.data_type), [&](auto element) {
-    find_rows<decltype(element)>(kernel, inputs, part.begin / kernel.coordinates,
-                                 (part.begin + part.length) / kernel.coordinates,
-                                 outputs.front().to);
+    find_rows<decltype(element)>(kernel, inputs, part.begin / coordinates,
+                                 (part.begin + part.length) / coordinates, outputs.front().to);
   });
 }
 

@@ -31,8 +31,9 @@ class RegionMaximum {
       const auto last = static_cast<double>(kernel_.input[0].extent - 1);
       const auto image = static_cast<std::uint64_t>(batch > 0 ? std::min(batch, last) : 0);
       put_number<Element>(
-          to, maximum(image * kernel_.input[0].stride + grid % channels * kernel_.input[1].stride,
-                      cell(box, 0, begin / width % height), cell(box, 1, begin % width)));
+          to,
+          maximum(image * kernel_.input[0].stride() + grid % channels * kernel_.input[1].stride(),
+                  cell(box, 0, begin / width % height), cell(box, 1, begin % width)));
     }
   }
 
@@ -63,11 +64,11 @@ class RegionMaximum {
     if (rows.begin >= rows.end || columns.begin >= columns.end) return 0;
     double most = -std::numeric_limits<double>::infinity();
     for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-      const std::uint64_t first = offset + row * kernel_.input[2].stride;
+      const std::uint64_t first = offset + row * kernel_.input[2].stride();
       for (std::uint64_t column = columns.begin; column < columns.end; ++column) {
         steps_.add(4);
         const double x = number_at<Element>(
-            &input_[(first + column * kernel_.input[3].stride) * sizeof(Element)]);
+            &input_[(first + column * kernel_.input[3].stride()) * sizeof(Element)]);
         most = x > most ? x : most;
       }
     }

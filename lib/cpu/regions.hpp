@@ -118,11 +118,11 @@ class Image {
         std::uint64_t channel)
       : regions_(regions),
         input_(input),
-        offset_(batch * regions.input[0].stride + channel * regions.input[1].stride) {}
+        offset_(batch * regions.input[0].stride() + channel * regions.input[1].stride()) {}
 
   double at(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t index =
-        offset_ + row * regions_.input[2].stride + column * regions_.input[3].stride;
+        offset_ + row * regions_.input[2].stride() + column * regions_.input[3].stride();
     return number_at<Element>(&input_[index * sizeof(Element)]);
   }
 

@@ -165,9 +165,10 @@ class Scan {
         is_direct_(std::is_floating_point_v<Value> ? kernel.data_type == DataType::Float32
                                                    : size_ == sizeof(Element)),
         stores_(stores),
-        along_(kernel.axes[kernel.axis]),
-        outer_(walk_of(kernel.axes.begin(), kernel.axes.begin() + axis())),
-        inner_(walk_of(kernel.axes.begin() + axis() + 1, kernel.axes.end())),
+        extent_(kernel.axes.along.extent),
+        stride_(kernel.axes.along.stride()),
+        outer_(kernel.axes.outer),
+        inner_(kernel.axes.inner),
         numbers_(together * chunk) {}
 
   std::uint64_t inner() const { return inner_.elements(); }
@@ -176,7 +177,7 @@ class Scan {
   HWY_NOINLINE void add_up(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
                            const ScanBlocks& blocks, std::uint64_t block, ScanStart* to) {
     const std::uint64_t first = block * blocks.length;
-    const std::uint64_t last = std::min(along_.extent, first + blocks.length);
+    const std::uint64_t last = std::min(extent_, first + blocks.length);
     const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
     totals_.assign(end - begin, Value{is_product});
     powers_.assign(end - begin, {});
@@ -198,13 +199,13 @@ class Scan {
     const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
     const std::uint64_t pitch = blocks.length * size_;
     for (std::uint64_t b = first; b < first + count;) {
-      const std::uint64_t left = along_.extent - b * blocks.length;
+      const std::uint64_t left = extent_ - b * blocks.length;
       const std::uint64_t whole = std::min(first + count - b, left / blocks.length);
       const auto rows = static_cast<std::size_t>(std::clamp<std::uint64_t>(whole, 1, together));
       Group group{.rows = rows, .takes_vectors = rows == together && can_take_vectors()};
       group.totals.fill(Value{is_product});
       for (std::size_t r = 0; r < rows; ++r) {
-        group.inputs[r] = from + (b + r) * blocks.length * along_.stride * size_;
+        group.inputs[r] = from + (b + r) * blocks.length * stride_ * size_;
         group.totals[r] = value_of(starts[b + r]);
         group.powers[r] = power_of(starts[b + r]);
       }
@@ -218,7 +219,7 @@ class Scan {
                               const ScanBlocks& blocks, std::uint64_t block,
                               const ScanStart* starts, Destination to) {
     const std::uint64_t first = block * blocks.length;
-    const std::uint64_t last = std::min(along_.extent, first + blocks.length);
+    const std::uint64_t last = std::min(extent_, first + blocks.length);
     for (; begin < end; begin += beside, to.to += beside * size_) {
       const std::uint64_t count = std::min<std::uint64_t>(end - begin, beside);
       totals_.resize(count);
@@ -233,8 +234,8 @@ class Scan {
 
   /// Sequences that stand alone: `count` from `first` on, one behind the other.
   void run_alone(std::uint64_t first, std::uint64_t count, std::byte* to) {
-    const std::uint64_t pitch = along_.extent * size_;
-    const bool are_short = together * pitch <= OutputBytes::stretch && along_.extent <= chunk;
+    const std::uint64_t pitch = extent_ * size_;
+    const bool are_short = together * pitch <= OutputBytes::stretch && extent_ <= chunk;
     OutputBytes output(to, stores_);
     for (std::uint64_t k = 0; k < count; k += together) {
       const auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(together, count - k));
@@ -256,15 +257,6 @@ class Scan {
   }
 
  private:
-  using Axes = std::vector<StridedAxis>::const_iterator;
-
-  static Walk<1> walk_of(Axes begin, Axes end) {
-    std::vector<WalkAxis<1>> axes;
-    for (; begin != end; ++begin) axes.push_back({begin->extent, {begin->stride}});
-    return Walk<1>(axes);
-  }
-  std::ptrdiff_t axis() const { return static_cast<std::ptrdiff_t>(kernel_.axis); }
-
   static HWY_INLINE Value combined(Value total, Value number) {
     if constexpr (is_product) return total * number;
     return total + number;
@@ -300,7 +292,7 @@ class Scan {
     totals.fill(Value{is_product});
     for (std::uint64_t i = first; i < last; i += chunk) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, last - i));
-      load_numbers(from + i * along_.stride * size_, along_.stride, count, numbers_.data());
+      load_numbers(from + i * stride_ * size_, stride_, count, numbers_.data());
       std::fill(numbers_.begin() + static_cast<std::ptrdiff_t>(count), numbers_.begin() + chunk,
                 Value{is_product});
       for (std::size_t k = 0; k < chunk; k += together) {
@@ -320,7 +312,7 @@ class Scan {
 
   // Whether short rows of all sequences follow each other.
   bool are_rows_packed(std::uint64_t width) const {
-    return width == inner() && width == along_.stride && width <= chunk / 4 &&
+    return width == inner() && width == stride_ && width <= chunk / 4 &&
            inner_.stretch() == width && inner_.steps()[0] == 1;
   }
 
@@ -345,7 +337,7 @@ class Scan {
                   const Destination& to) {
     totals_.assign(end - begin, Value{is_product});
     powers_.assign(has_powers ? end - begin : 0, {});
-    run_rows(outer, begin, end, 0, along_.extent, to);
+    run_rows(outer, begin, end, 0, extent_, to);
   }
 
   // Elements [first, last) of these sequences, from totals_ on. `to` is that of the first.
@@ -358,7 +350,7 @@ class Scan {
       OutputBytes output(to.to + row_index * to.pitch, stores_);
       std::size_t done = 0;
       inner_.run(begin, end, [&](const Walk<1>::Offsets& at, std::uint64_t count) {
-        const std::byte* input = input_ + (from + index * along_.stride + at[0]) * size_;
+        const std::byte* input = input_ + (from + index * stride_ + at[0]) * size_;
         if (last - first - i > rows_ahead) fetch_ahead(input, count);
         for (std::uint64_t k = 0; k < count; k += chunk) {
           const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, count - k));
@@ -391,7 +383,7 @@ class Scan {
   // Whole sequences, whose outputs are taken together.
   void run_short(std::uint64_t first, std::size_t rows, std::byte* to, std::uint64_t pitch) {
     Group group = group_of(first, rows);
-    const auto count = static_cast<std::size_t>(along_.extent);
+    const auto count = static_cast<std::size_t>(extent_);
     compute_chunk(group, 0, count);
     for (std::size_t r = 0; r < rows; ++r) store_chunk(group, r, count, to + r * pitch);
   }
@@ -399,7 +391,7 @@ class Scan {
   // Chunks end where lines of the first output do, from either end.
   void run_together(std::uint64_t first, std::size_t rows, std::byte* to, std::uint64_t pitch) {
     Group group = group_of(first, rows);
-    run_group(group, along_.extent, to, pitch);
+    run_group(group, extent_, to, pitch);
   }
 
   void run_group(Group& group, std::uint64_t extent, std::byte* to, std::uint64_t pitch) {
@@ -430,8 +422,7 @@ class Scan {
   void compute_chunk(Group& group, std::uint64_t begin, std::size_t count) {
     if (group.takes_vectors) return sum_chunk(group.inputs, begin, count, group.totals);
     for (std::size_t r = 0; r < group.rows; ++r)
-      load_numbers(group.inputs[r] + begin * along_.stride * size_, along_.stride, count,
-                   &numbers_[r * chunk]);
+      load_numbers(group.inputs[r] + begin * stride_ * size_, stride_, count, &numbers_[r * chunk]);
     scan_chunk(count, group.totals, group.powers);
   }
 
@@ -444,7 +435,7 @@ class Scan {
   bool can_take_vectors() const {
     const bool is_float = is_within_float32(kernel_.data_type);
     return DMLOP_CPU_SCANS_VECTORS != 0 && std::is_same_v<Value, double> && !is_product &&
-           is_float && along_.stride == 1;
+           is_float && stride_ == 1;
   }
 
   // Elements [begin, begin + count) of each row, to floats_.
@@ -569,7 +560,7 @@ class Scan {
   // Asks for the row that comes in a while: it is far from this one.
   void fetch_ahead(const std::byte* input, std::uint64_t count) const {
     if (inner_.steps()[0] != 1) return;
-    const std::uint64_t ahead = rows_ahead * along_.stride * size_;
+    const std::uint64_t ahead = rows_ahead * stride_ * size_;
     fetch(kernel_.from_end ? input - ahead : input + ahead, std::min(count * size_, fetched_max));
   }
 
@@ -578,7 +569,7 @@ class Scan {
   const std::byte* input_;
   bool is_direct_;  // elements are of type Element
   Stores stores_;
-  StridedAxis along_;
+  std::uint64_t extent_, stride_;  // of sequences
   Walk<1> outer_, inner_;
   std::vector<Value> numbers_;
   std::vector<float> floats_;  // the same of sums by vectors
@@ -591,7 +582,7 @@ template <typename Value, bool is_product>
 void scan_part(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores stores,
                Destinations outputs) {
   Scan<Value, is_product> scan(kernel, inputs, stores);
-  const std::uint64_t extent = kernel.axes[kernel.axis].extent;
+  const std::uint64_t extent = kernel.axes.along.extent;
   if (scan.inner() == 1 && extent > 1) {
     return scan.run_alone(part.begin / extent, part.length / extent, outputs.front().to);
   }
@@ -604,7 +595,7 @@ void scan_part(const ScanKernel& kernel, Inputs inputs, const Part& part, Stores
 template <typename Value, bool is_product>
 HWY_NOINLINE void scan_blocks(const ScanKernel& kernel, Inputs inputs, const ScanTask& task) {
   const ScanBlocks& blocks = *task.blocks;
-  const std::uint64_t extent = kernel.axes[kernel.axis].extent, size = size_of(kernel.data_type);
+  const std::uint64_t extent = kernel.axes.along.extent, size = size_of(kernel.data_type);
   const std::uint64_t sequences = blocks.inner * blocks.outer;
   Scan<Value, is_product> scan(kernel, inputs, task.stores);
   const auto run = [&](std::uint64_t outer, std::uint64_t column, std::uint64_t columns,
@@ -684,15 +675,13 @@ struct ScanStarts : Preparation {
 }  // namespace
 
 PartShape part_shape(const ScanKernel& scan, std::uint64_t bytes) {
-  const std::uint64_t extent = scan.axes[scan.axis].extent;
+  const std::uint64_t extent = scan.axes.along.extent;
   if (const auto blocks = blocks_of(scan))
     return {.blocks = Blocks{.ranges = blocks->length * blocks->together,
                              .inner = blocks->inner,
                              .length = blocks->columns,
                              .of = extent}};
-  std::uint64_t inner = 1;
-  for (std::size_t i = scan.axis + 1; i < scan.axes.size(); ++i) inner *= scan.axes[i].extent;
-  return sequences_shape(extent, inner, size_of(scan.data_type), bytes);
+  return sequences_shape(extent, elements_of(scan.axes.inner), size_of(scan.data_type), bytes);
 }
 
 std::unique_ptr<const Preparation> prepare(const ScanKernel& kernel, Inputs inputs,

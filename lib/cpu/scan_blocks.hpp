@@ -32,12 +32,13 @@ inline constexpr std::size_t scans_together = 8;
 /// None where sequences stay whole: they are enough, or short.
 inline std::optional<ScanBlocks> blocks_of(const ScanKernel& scan) {
   constexpr Threshold columns_most{128, 5};
-  ScanBlocks blocks{.inner = 1, .outer = 1, .length = 1, .count = 1, .together = 1, .columns = 1};
-  for (std::size_t i = 0; i < scan.axes.size(); ++i) {
-    if (i < scan.axis) blocks.outer *= scan.axes[i].extent;
-    if (i > scan.axis) blocks.inner *= scan.axes[i].extent;
-  }
-  const std::uint64_t extent = scan.axes[scan.axis].extent;
+  ScanBlocks blocks{.inner = elements_of(scan.axes.inner),
+                    .outer = elements_of(scan.axes.outer),
+                    .length = 1,
+                    .count = 1,
+                    .together = 1,
+                    .columns = 1};
+  const std::uint64_t extent = scan.axes.along.extent;
   blocks.columns = std::min<std::uint64_t>(blocks.inner, columns_most);
   if (blocks.inner == 1) blocks.together = scans_together;
   blocks.length = std::max<std::uint64_t>(1, block_elements() / blocks.columns / blocks.together);

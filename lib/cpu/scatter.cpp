@@ -20,11 +20,8 @@ std::uint64_t places_of(const ScatterKernel& kernel) {
 }
 
 /// Through the indices and the updates.
-Walk<2> walk_of(const std::vector<ScatterAxis>& axes) {
-  std::vector<WalkAxis<2>> both;
-  for (const ScatterAxis& axis : axes)
-    both.push_back({axis.extent, {axis.indices_stride, axis.updates_stride}});
-  return Walk<2>(both);
+Walk<2> walk_of(const StridedAxes& axes) {
+  return Walk<2>(merged(axes, 2));
 }
 
 /// The input, packed as the output is.
@@ -33,9 +30,9 @@ IndexMapKernel copy_of(const ScatterKernel& kernel) {
   const auto add = [&](std::uint64_t extent, std::uint64_t stride) {
     copy.axes.push_back({.extent = extent, .stride = static_cast<std::int64_t>(stride)});
   };
-  for (const ScatterAxis& axis : kernel.outer) add(axis.extent, axis.input_stride);
+  for (const StridedAxis& axis : kernel.outer) add(axis.extent, axis.strides[2]);
   for (const IndexedAxis& axis : kernel.coordinates) add(axis.extent, axis.stride);
-  for (const ScatterAxis& axis : kernel.inner) add(axis.extent, axis.input_stride);
+  for (const StridedAxis& axis : kernel.inner) add(axis.extent, axis.strides[2]);
   return simplified(std::move(copy));
 }
 
@@ -55,8 +52,8 @@ class Scatter {
         outer_(walk_of(kernel.outer)),
         tuples_(walk_of(kernel.updates)),
         inner_(walk_of(kernel.inner)) {
-    for (const ScatterAxis& axis : kernel.inner)
-      shares_index_ = shares_index_ && (axis.extent == 1 || axis.indices_stride == 0);
+    for (const StridedAxis& axis : kernel.inner)
+      shares_index_ = shares_index_ && (axis.extent == 1 || axis.strides[0] == 0);
   }
 
   std::uint64_t inner() const { return inner_.elements(); }
@@ -148,8 +145,7 @@ void copy_part(const ScatterKernel& kernel, Inputs inputs, const Part& part,
 }  // namespace
 
 PartShape part_shape(const ScatterKernel& kernel, std::uint64_t bytes) {
-  return sequences_shape(places_of(kernel), walk_of(kernel.inner).elements(), kernel.element_size,
-                         bytes);
+  return sequences_shape(places_of(kernel), elements_of(kernel.inner), kernel.element_size, bytes);
 }
 
 void run_part(const ScatterKernel& kernel, Inputs inputs, const Part& part, Stores,

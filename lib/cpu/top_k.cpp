@@ -19,20 +19,15 @@
 #include "cpu/packing.hpp"
 #include "cpu/preparation.hpp"
 #include "cpu/sort_keys.hpp"
+#include "cpu/walk.hpp"
 
 namespace dmlop::cpu {
 namespace {
 
-std::uint64_t inner_of(const TopKKernel& top) {
-  std::uint64_t inner = 1;
-  for (std::size_t i = top.axis + 1; i < top.axes.size(); ++i) inner *= top.axes[i].extent;
-  return inner;
-}
-
 /// Whether sequences are few and long, so that all threads select from each.
 bool is_cut(const TopKKernel& top) {
-  const StridedAxis& along = top.axes[top.axis];
-  const bool is_far = along.stride * size_of(top.data_type) >= page_bytes;
+  const StridedAxis& along = top.axes.along;
+  const bool is_far = along.stride() * size_of(top.data_type) >= page_bytes;
   return !is_far && top.output_elements() / top.k < enough_rows() &&
          along.extent / 2 >= block_elements();
 }
@@ -163,9 +158,11 @@ class TopK {
       : kernel_(kernel),
         input_(input),
         index_size_(size_of(kernel.index_type)),
-        along_(kernel.axes[kernel.axis]),
-        reader_(kernel.data_type, kernel.is_descending, along_.stride),
-        inner_(inner_of(kernel)) {}
+        along_(kernel.axes.along),
+        reader_(kernel.data_type, kernel.is_descending, along_.stride()),
+        outer_axes_(kernel.axes.outer),
+        inner_axes_(kernel.axes.inner),
+        inner_(inner_axes_.elements()) {}
 
   std::uint64_t inner() const { return inner_; }
 
@@ -173,7 +170,7 @@ class TopK {
   void run(std::uint64_t outer, std::uint64_t begin, std::uint64_t end, Destinations outputs) {
     if (!selector_)
       selector_.emplace(reader_, along_.extent, kernel_.k,
-                        along_.stride * size_ >= 4096 ? far_steps : 4);
+                        along_.stride() * size_ >= 4096 ? far_steps : 4);
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t offset = offset_of(outer, i);
       const Entry<Bits>* selected = selector_->select(&input_[offset * size_]);
@@ -215,7 +212,7 @@ class TopK {
     in_pieces(count, 4, [&](std::uint64_t rank, std::uint64_t end) {
       for (; rank < end; ++rank) {
         const std::uint64_t index = index_of(rank);
-        const std::byte* value = &input_[(offset + index * along_.stride) * size_];
+        const std::byte* value = &input_[(offset + index * along_.stride()) * size_];
         std::memcpy(outputs[0].to + sequence * size_ + rank * outputs[0].pitch, value, size_);
         std::byte* to = outputs[1].to + sequence * index_size_ + rank * outputs[1].pitch;
         if (index_size_ == sizeof(std::uint32_t))
@@ -227,15 +224,7 @@ class TopK {
   }
 
   std::uint64_t offset_of(std::uint64_t outer, std::uint64_t inner) const {
-    return offset_of(outer, 0, kernel_.axis) +
-           offset_of(inner, kernel_.axis + 1, kernel_.axes.size());
-  }
-  // Of an index that counts through axes [from, to), the last one fastest.
-  std::uint64_t offset_of(std::uint64_t index, std::size_t from, std::size_t to) const {
-    std::uint64_t offset = 0;
-    for (std::size_t i = to; i-- > from; index /= kernel_.axes[i].extent)
-      offset += index % kernel_.axes[i].extent * kernel_.axes[i].stride;
-    return offset;
+    return outer_axes_.offsets(outer)[0] + inner_axes_.offsets(inner)[0];
   }
 
   const TopKKernel& kernel_;
@@ -244,6 +233,7 @@ class TopK {
   StridedAxis along_;
   KeyReader<Bits> reader_;
   std::optional<Selector<Bits>> selector_;
+  Walk<1> outer_axes_, inner_axes_;
   std::uint64_t inner_;
 };
 
@@ -262,7 +252,7 @@ void with_bits(DataType type, Action&& action) {
 // Ranks of few long sequences, or whole sequences. A part is of about so many bytes of the input.
 PartShape part_shape(const TopKKernel& top, std::uint64_t bytes) {
   constexpr Threshold ranks_of_part{std::uint64_t{1} << 16, 3};
-  const std::uint64_t inner = inner_of(top), extent = top.axes[top.axis].extent;
+  const std::uint64_t inner = elements_of(top.axes.inner), extent = top.axes.along.extent;
   if (is_cut(top))
     return {.blocks = Blocks{.ranges = std::clamp<std::uint64_t>(ranks_of_part / inner, 1, top.k),
                              .inner = inner,

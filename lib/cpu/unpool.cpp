@@ -14,6 +14,7 @@
 #include "cpu/element_rows.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/preparation.hpp"
+#include "cpu/walk.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -21,11 +22,11 @@ namespace {
 class Unpool {
  public:
   Unpool(const UnpoolKernel& kernel, Inputs inputs)
-      : kernel_(kernel), values_(inputs[0]), indices_(inputs[1]) {
-    std::uint64_t elements = 1;
-    for (const StridedAxis& axis : kernel.values) elements *= axis.extent;
-    per_image_ = elements / kernel.images;
-  }
+      : kernel_(kernel),
+        values_(inputs[0]),
+        indices_(inputs[1]),
+        walk_(kernel.axes),
+        per_image_(walk_.elements() / kernel.images) {}
 
   std::uint64_t elements() const { return per_image_; }
 
@@ -34,29 +35,19 @@ class Unpool {
   void for_each(std::uint64_t image, std::uint64_t first, std::uint64_t last_element,
                 Action&& action) const {
     const std::uint64_t low = image * kernel_.image_extent;
-    const std::size_t last = kernel_.values.size() - 1;
-    const StridedAxis& width = kernel_.values[last];
     const std::size_t size = size_of(kernel_.data_type), index_size = size_of(kernel_.index_type);
-    const std::uint64_t stop = image * per_image_ + last_element;
-    for (std::uint64_t i = image * per_image_ + first; i < stop;) {
-      const std::uint64_t column = i % width.extent;
-      std::uint64_t value = column * width.stride, index = column * kernel_.index_strides[last];
-      std::uint64_t row = i / width.extent;
-      for (std::size_t a = last; a-- > 0; row /= kernel_.values[a].extent) {
-        value += row % kernel_.values[a].extent * kernel_.values[a].stride;
-        index += row % kernel_.values[a].extent * kernel_.index_strides[a];
-      }
-      const std::uint64_t count = std::min(width.extent - column, stop - i);
+    const std::uint64_t value_step = walk_.steps()[0], index_step = walk_.steps()[1];
+    const std::uint64_t begin = image * per_image_;
+    walk_.run(begin + first, begin + last_element, [&](const auto& from, std::uint64_t count) {
+      const std::uint64_t value = from[0], index = from[1];
       in_pieces(count, 8, [&](std::uint64_t k, std::uint64_t end) {
         for (; k < end; ++k) {
-          const std::uint64_t place =
-              read_index((index + k * kernel_.index_strides[last]) * index_size) - low;
+          const std::uint64_t place = read_index((index + k * index_step) * index_size) - low;
           if (place < kernel_.image_extent)
-            action(place, &values_[(value + k * width.stride) * size]);
+            action(place, &values_[(value + k * value_step) * size]);
         }
       });
-      i += count;
-    }
+    });
   }
 
  private:
@@ -68,6 +59,7 @@ class Unpool {
 
   const UnpoolKernel& kernel_;
   std::span<const std::byte> values_, indices_;
+  Walk<2> walk_;
   std::uint64_t per_image_;
 };
 
@@ -87,9 +79,7 @@ struct UnpoolCut {
 
 std::optional<UnpoolCut> cut_of(const UnpoolKernel& kernel) {
   constexpr Threshold most{1024, 3};
-  std::uint64_t elements = 1;
-  for (const StridedAxis& axis : kernel.values) elements *= axis.extent;
-  elements /= kernel.images;
+  const std::uint64_t elements = elements_of(kernel.axes) / kernel.images;
   if (kernel.images >= enough_rows() || elements / 2 < block_elements() ||
       kernel.image_extent / 2 < block_elements())
     return {};

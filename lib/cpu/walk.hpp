@@ -9,33 +9,23 @@
 #include <utility>
 #include <vector>
 
-namespace dmlop::cpu {
+#include "ops/kernels/strided_axes.hpp"
 
-template <std::size_t tensors>
-struct WalkAxis {
-  std::uint64_t extent;
-  std::array<std::uint64_t, tensors> strides;  // elements
-};
+namespace dmlop::cpu {
 
 template <std::size_t tensors>
 class Walk {
  public:
   using Offsets = std::array<std::uint64_t, tensors>;  // elements
 
-  Walk() : Walk(std::vector<WalkAxis<tensors>>{}) {}
-  /// Axes, outermost first, at most 8. Those along which all tensors go on as along the next one
-  /// are one.
-  explicit Walk(const std::vector<WalkAxis<tensors>>& axes) {
-    for (const WalkAxis<tensors>& axis : axes) {
-      if (axis.extent == 1) continue;
-      if (!axes_.empty() && continues(axes_.back(), axis)) {
-        axes_.back() = {axes_.back().extent * axis.extent, axis.strides};
-      } else {
-        axes_.push_back(axis);
-      }
+  /// Of the first operands of some axes: at least one, and at most 9. Where these are merged,
+  /// stretches are as long as they can be.
+  explicit Walk(const StridedAxes& axes) {
+    if (axes.empty() || axes.size() > axes_max) throw std::logic_error("a walk of 1 to 9 axes");
+    for (const StridedAxis& axis : axes) {
+      axes_.push_back({axis.extent, {}});
+      std::copy_n(axis.strides.begin(), tensors, axes_.back().strides.begin());
     }
-    if (axes_.empty()) axes_.push_back({1, {}});
-    if (axes_.size() > axes_max) throw std::logic_error("a walk of more than 8 axes");
   }
 
   /// From tensor to tensor, between two elements of a stretch.
@@ -67,9 +57,13 @@ class Walk {
   template <typename Action>
   void run(std::uint64_t begin, std::uint64_t end, Action&& action) const {
     if (begin >= end) return;
+    Offsets offsets{};
+    if (axes_.size() == 1) {
+      for (std::size_t k = 0; k < tensors; ++k) offsets[k] = begin * steps()[k];
+      return action(std::as_const(offsets), end - begin);
+    }
     std::array<std::uint64_t, axes_max> index;
     const std::size_t last = axes_.size() - 1;
-    Offsets offsets{};
     for (std::size_t i = axes_.size(), rest = begin; i-- > 0; rest /= axes_[i].extent) {
       index[i] = rest % axes_[i].extent;
       for (std::size_t k = 0; k < tensors; ++k) offsets[k] += index[i] * axes_[i].strides[k];
@@ -93,16 +87,14 @@ class Walk {
   }
 
  private:
-  static constexpr std::size_t axes_max = 8;
+  static constexpr std::size_t axes_max = 9;
 
-  static bool continues(const WalkAxis<tensors>& outer, const WalkAxis<tensors>& inner) {
-    for (std::size_t k = 0; k < tensors; ++k) {
-      if (outer.strides[k] != inner.extent * inner.strides[k]) return false;
-    }
-    return true;
-  }
+  struct Axis {
+    std::uint64_t extent;
+    Offsets strides;
+  };
 
-  std::vector<WalkAxis<tensors>> axes_;  // at least one
+  std::vector<Axis> axes_;
 };
 
 }  // namespace dmlop::cpu

@@ -18,13 +18,20 @@ SequenceKernel constant(const Description& description, const char* start) {
 }
 
 // Diagonals [begin, end) or, where the end comes first, all but [end, begin).
-BandKernel band(const TensorDesc& output, std::int64_t begin, std::int64_t end) {
-  BandKernel kernel{.element_size = size_of(*output.data_type),
-                    .begin = std::min(begin, end),
-                    .end = std::max(begin, end),
-                    .is_inverted = end < begin};
-  for (const std::uint64_t size : output.sizes) kernel.axes.push_back({size, 0});
-  return kernel;
+BandKernel band(const TensorDesc& output, const TensorDesc* input, std::int64_t begin,
+                std::int64_t end) {
+  const Sizes& sizes = output.sizes;
+  StridedAxes axes = strided_axes(sizes, {input ? input_strides(*input) : Strides(sizes.size())});
+  const StridedAxis columns = axes.back();
+  axes.pop_back();
+  return {.element_size = size_of(*output.data_type),
+          .has_input = input != nullptr,
+          .lines = merged(axes),
+          .rows = sizes[sizes.size() - 2],
+          .columns = columns,
+          .begin = std::min(begin, end),
+          .end = std::max(begin, end),
+          .is_inverted = end < begin};
 }
 
 }  // namespace
@@ -47,22 +54,18 @@ void check_diagonal_value(const Description& description, Diagnostics& diagnosti
 Plan plan_diagonal_matrix(const Description& description) {
   const TensorDesc& output = description.tensor("OutputTensor");
   const std::int64_t offset = description.integer("Offset");
-  BandKernel kernel = band(output, offset, offset + 1);
+  BandKernel kernel = band(output, nullptr, offset, offset + 1);
   kernel.value = element_from(*output.data_type, description.number("Value", 0));
   return single_pass(description, std::move(kernel), {}, "OutputTensor");
 }
 
 Plan plan_diagonal_matrix1(const Description& description) {
+  const TensorDesc* input = description.find_tensor("InputTensor");
   BandKernel kernel =
-      band(description.tensor("OutputTensor"), description.integer("DiagonalFillBegin"),
+      band(description.tensor("OutputTensor"), input, description.integer("DiagonalFillBegin"),
            description.integer("DiagonalFillEnd"));
   kernel.value = scalar(description, "Value");
-  const TensorDesc* input = description.find_tensor("InputTensor");
   if (input == nullptr) return single_pass(description, std::move(kernel), {}, "OutputTensor");
-  const Strides strides = input_strides(*input);
-  for (std::size_t i = 0; i < strides.size(); ++i) kernel.axes[i].stride = strides[i];
-  // One axis has a stride, even if the input is a single element.
-  kernel.axes.insert(kernel.axes.begin(), {1, 1});
   return single_pass(description, std::move(kernel), {"InputTensor"}, "OutputTensor");
 }
 

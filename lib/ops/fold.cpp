@@ -29,7 +29,7 @@ Plan plan_fold(const Description& description) {
     element *= axis->window;
     place *= axis->places;
   }
-  kernel.batches = {{sizes[0], strides[0]}, {sizes[1], element}};
+  kernel.batches = merged({{sizes[0], {strides[0]}}, {sizes[1], {element}}});
   return single_pass(description, std::move(kernel), {"InputTensor"}, "OutputTensor");
 }
 

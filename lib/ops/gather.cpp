@@ -22,14 +22,14 @@ class Gathering {
   const Sizes& indices_sizes() const { return indices_.sizes; }
 
   /// The next axis of the output is dimension i of the input.
-  void add_input(std::size_t i) { kernel_.axes.push_back({input_.sizes[i], input_strides_[i], 0}); }
+  void add_input(std::size_t i) { kernel_.axes.push_back({input_.sizes[i], {input_strides_[i]}}); }
   /// It is dimension i of the indices.
   void add_indices(std::size_t i) {
-    kernel_.axes.push_back({indices_.sizes[i], 0, indices_strides_[i]});
+    kernel_.axes.push_back({indices_.sizes[i], {0, indices_strides_[i]}});
   }
   /// It is dimension i of the input and dimension j of the indices.
   void add_both(std::size_t i, std::size_t j) {
-    kernel_.axes.push_back({input_.sizes[i], input_strides_[i], indices_strides_[j]});
+    kernel_.axes.push_back({input_.sizes[i], {input_strides_[i], indices_strides_[j]}});
   }
   /// Indices point into dimension i; each stands `offset` elements behind the first of its tuple.
   void add_coordinate(std::size_t i, std::uint64_t offset = 0) {
@@ -39,6 +39,7 @@ class Gathering {
   std::uint64_t tuple_stride() const { return indices_strides_.back(); }
 
   Plan plan() {
+    kernel_.axes = merged(kernel_.axes);
     return single_pass(description_, std::move(kernel_), {"InputTensor", "IndicesTensor"},
                        "OutputTensor");
   }

@@ -64,37 +64,35 @@ std::uint64_t ReduceKernel::output_elements() const {
 }
 
 std::uint64_t TopKKernel::output_elements() const {
-  std::uint64_t count = 1;
-  for (std::size_t i = 0; i < axes.size(); ++i) count *= i == axis ? k : axes[i].extent;
-  return count;
+  return axes.sequences() * k;
 }
 
 std::uint64_t GatherKernel::output_elements() const {
-  return product_of_extents(axes);
+  return elements_of(axes);
 }
 
 std::uint64_t ScatterKernel::output_elements() const {
-  return product_of_extents(outer) * product_of_extents(coordinates) * product_of_extents(inner);
+  return elements_of(outer) * product_of_extents(coordinates) * elements_of(inner);
 }
 
 std::uint64_t ScanKernel::output_elements() const {
-  return product_of_extents(axes);
+  return axes.sequences() * axes.along.extent;
 }
 
 std::uint64_t NonzeroCountKernel::output_elements() const {
-  return (product_of_extents(axes) + block - 1) / block;
+  return (elements_of(axes) + block - 1) / block;
 }
 
 std::uint64_t NonzeroKernel::output_elements() const {
-  return product_of_extents(count.axes) * coordinates;
+  return elements_of(count.axes) * extents.size();
 }
 
 std::uint64_t BandKernel::output_elements() const {
-  return product_of_extents(axes);
+  return elements_of(lines) * columns.extent;
 }
 
 std::uint64_t FoldKernel::output_elements() const {
-  return product_of_extents(batches) * product_of_extents(axes);
+  return elements_of(batches) * product_of_extents(axes);
 }
 
 std::uint64_t output_elements(const Kernel& kernel) {

@@ -5,25 +5,16 @@
 #include "ops/pooling.hpp"
 
 namespace dmlop {
-namespace {
-
-std::vector<StridedAxis> strided_axes(const TensorDesc& tensor) {
-  const Strides strides = input_strides(tensor);
-  std::vector<StridedAxis> axes;
-  for (std::size_t i = 0; i < strides.size(); ++i) axes.push_back({tensor.sizes[i], strides[i]});
-  return axes;
-}
-
-}  // namespace
 
 Plan plan_max_unpooling(const Description& description) {
+  const TensorDesc& values = description.tensor("InputTensor");
   const TensorDesc& indices = description.tensor("IndicesTensor");
   const TensorDesc& output = description.tensor("OutputTensor");
-  UnpoolKernel kernel{.data_type = *output.data_type,
-                      .index_type = *indices.data_type,
-                      .values = strided_axes(description.tensor("InputTensor")),
-                      .index_strides = input_strides(indices),
-                      .image_extent = *element_count(output.sizes)};
+  UnpoolKernel kernel{
+      .data_type = *output.data_type,
+      .index_type = *indices.data_type,
+      .axes = merged(strided_axes(values.sizes, {input_strides(values), input_strides(indices)})),
+      .image_extent = *element_count(output.sizes)};
   return single_pass(description, std::move(kernel), {"InputTensor", "IndicesTensor"},
                      "OutputTensor");
 }
@@ -45,8 +36,8 @@ Plan plan_max_pooling_grad(const Description& description) {
   const std::uint64_t images = input.sizes[0] * input.sizes[1];
   UnpoolKernel sums{.data_type = *input.data_type,
                     .index_type = DataType::UInt64,
-                    .values = strided_axes(gradient),
-                    .index_strides = packed_strides(gradient.sizes),
+                    .axes = merged(strided_axes(
+                        gradient.sizes, {input_strides(gradient), packed_strides(gradient.sizes)})),
                     .images = images,
                     .image_extent = *element_count(input.sizes) / images,
                     .adds = true};

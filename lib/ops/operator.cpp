@@ -7,7 +7,7 @@
 
 namespace dmlop {
 
-#define DMLOP_OPERATOR(name, plan, check) \
+#define DMLOP_OPERATOR(name, plan, check)    \
   Plan plan(const Description& description); \
   void check(const Description& description, Diagnostics& diagnostics);
 #include "ops/operators.def"
@@ -19,8 +19,7 @@ constexpr std::array operators{
 #define DMLOP_OPERATOR(name, plan, check) Operator{#name, plan, check},
 #include "ops/operators.def"
 #undef DMLOP_OPERATOR
-#define DMLOP_ELEMENT_WISE(name, expression) \
-  Operator{#name, plan_element_wise, no_more_checks},
+#define DMLOP_ELEMENT_WISE(name, expression) Operator{#name, plan_element_wise, no_more_checks},
 #include "ops/element_wise.def"
 #undef DMLOP_ELEMENT_WISE
 };
@@ -52,6 +51,11 @@ Plan make_plan(const Description& description) {
 
 Strides input_strides(const TensorDesc& tensor) {
   return tensor.strides ? *tensor.strides : packed_strides(tensor.sizes);
+}
+
+SequenceAxes sequences_of(const Description& description, const TensorDesc& input) {
+  return sequences_along(strided_axes(input.sizes, {input_strides(input)}),
+                         static_cast<std::size_t>(description.integer("Axis")));
 }
 
 }  // namespace dmlop

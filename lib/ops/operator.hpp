@@ -32,4 +32,7 @@ Plan make_plan(const Description& description);
 /// An input's strides: as described, or packed.
 Strides input_strides(const TensorDesc& tensor);
 
+/// The axes of an input: sequences along the one that the field Axis names.
+SequenceAxes sequences_of(const Description& description, const TensorDesc& input);
+
 }  // namespace dmlop

@@ -12,7 +12,7 @@ constexpr std::int64_t reduce_max = 7;  // DML_REDUCE_FUNCTION_MAX
 std::array<StridedAxis, 4> image_axes(const TensorDesc& tensor) {
   const Strides strides = input_strides(tensor);
   std::array<StridedAxis, 4> axes;
-  for (std::size_t i = 0; i < 4; ++i) axes[i] = {tensor.sizes[i], strides[i]};
+  for (std::size_t i = 0; i < 4; ++i) axes[i] = {tensor.sizes[i], {strides[i]}};
   return axes;
 }
 

@@ -7,15 +7,12 @@ namespace {
 
 Plan scan(const Description& description, bool is_product, const char* is_exclusive) {
   const TensorDesc& input = description.tensor("InputTensor");
-  const Strides strides = input_strides(input);
   constexpr std::int64_t decreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
   ScanKernel kernel{.data_type = *input.data_type,
-                    .axis = static_cast<std::size_t>(description.integer("Axis")),
+                    .axes = sequences_of(description, input),
                     .is_product = is_product,
                     .from_end = description.integer("AxisDirection") == decreasing,
                     .is_exclusive = description.integer(is_exclusive) != 0};
-  for (std::size_t i = 0; i < input.sizes.size(); ++i)
-    kernel.axes.push_back({input.sizes[i], strides[i]});
   return single_pass(description, std::move(kernel), {"InputTensor"}, "OutputTensor");
 }
 

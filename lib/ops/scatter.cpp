@@ -4,6 +4,15 @@
 #include "ops/operator.hpp"
 
 namespace dmlop {
+namespace {
+
+Plan plan_of(const Description& description, ScatterKernel kernel,
+             const std::vector<std::string_view>& reads) {
+  for (StridedAxes* axes : {&kernel.outer, &kernel.updates, &kernel.inner}) *axes = merged(*axes);
+  return single_pass(description, std::move(kernel), reads, "OutputTensor");
+}
+
+}  // namespace
 
 // Out[o..., Indices[o..., j, i...], i...] = Updates[o..., j, i...]
 Plan plan_scatter_elements(const Description& description) {
@@ -15,12 +24,12 @@ Plan plan_scatter_elements(const Description& description) {
   ScatterKernel kernel{.element_size = size_of(*input.data_type),
                        .index = {*indices.data_type, LargeIndex::signed_low_bits}};
   for (std::size_t i = 0; i < input.sizes.size(); ++i) {
-    const ScatterAxis shared{indices.sizes[i], strides[i], indices_strides[i], updates_strides[i]};
+    const StridedAxis shared{indices.sizes[i],
+                             {indices_strides[i], updates_strides[i], strides[i]}};
     (i < axis ? kernel.outer : i == axis ? kernel.updates : kernel.inner).push_back(shared);
   }
   kernel.coordinates = {{input.sizes[axis], strides[axis], 0}};
-  return single_pass(description, std::move(kernel),
-                     {"InputTensor", "IndicesTensor", "UpdatesTensor"}, "OutputTensor");
+  return plan_of(description, std::move(kernel), {"InputTensor", "IndicesTensor", "UpdatesTensor"});
 }
 
 // Out[Indices[t..., :], s...] = Updates[t..., s...]. Of the leading dimensions that do not count,
@@ -46,12 +55,12 @@ Plan plan_scatter_nd(const Description& description) {
   const std::size_t tuples = rank - 1 - first_index;
   const std::size_t first_update = first_inner - tuples;
   for (std::size_t i = 0; i < tuples; ++i)
-    kernel.updates.push_back({indices.sizes[first_index + i], 0, indices_strides[first_index + i],
-                              updates_strides[first_update + i]});
+    kernel.updates.push_back(
+        {indices.sizes[first_index + i],
+         {indices_strides[first_index + i], updates_strides[first_update + i]}});
   for (std::size_t i = first_inner; i < rank; ++i)
-    kernel.inner.push_back({input.sizes[i], strides[i], 0, updates_strides[i]});
-  return single_pass(description, std::move(kernel),
-                     {"InputTensor", "IndicesTensor", "UpdatesTensor"}, "OutputTensor");
+    kernel.inner.push_back({input.sizes[i], {0, updates_strides[i], strides[i]}});
+  return plan_of(description, std::move(kernel), {"InputTensor", "IndicesTensor", "UpdatesTensor"});
 }
 
 // The off value everywhere, and one update with the on value for each sequence along Axis.
@@ -65,15 +74,14 @@ Plan plan_one_hot(const Description& description) {
                        .index = {*indices.data_type, LargeIndex::whole}};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (i == axis) continue;
-    (i < axis ? kernel.outer : kernel.inner).push_back({sizes[i], 0, indices_strides[i], 0});
+    (i < axis ? kernel.outer : kernel.inner).push_back({sizes[i], {indices_strides[i]}});
   }
   kernel.coordinates = {{sizes[axis], 0, 0}};
   // The second value stands along the last dimension of more than one.
   std::size_t last = values.sizes.size() - 1;
   while (values.sizes[last] == 1) --last;
   kernel.updates_offset = values_strides[last];
-  return single_pass(description, std::move(kernel),
-                     {"ValuesTensor", "IndicesTensor", "ValuesTensor"}, "OutputTensor");
+  return plan_of(description, std::move(kernel), {"ValuesTensor", "IndicesTensor", "ValuesTensor"});
 }
 
 }  // namespace dmlop

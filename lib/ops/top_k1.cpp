@@ -9,16 +9,13 @@ namespace {
 Plan selection(const Description& description, bool is_descending) {
   PlanBuilder plan(description);
   const TensorDesc& input = description.tensor("InputTensor");
-  const Strides strides = input_strides(input);
   TopKKernel kernel{
       .data_type = *input.data_type,
       .index_type = *description.tensor("OutputIndexTensor").data_type,
-      .axis = static_cast<std::size_t>(description.integer("Axis")),
+      .axes = sequences_of(description, input),
       .k = static_cast<std::uint64_t>(description.integer("K")),
       .is_descending = is_descending,
   };
-  for (std::size_t i = 0; i < input.sizes.size(); ++i)
-    kernel.axes.push_back({input.sizes[i], strides[i]});
   plan.add(std::move(kernel), {plan.tensor("InputTensor")},
            {plan.tensor("OutputValueTensor"), plan.tensor("OutputIndexTensor")});
   return plan.take();

@@ -142,7 +142,7 @@ TEST_CASE("GPU: gathered rows stand at any place of a word") {
     const std::uint64_t row = random.from_to(1, random.one_in(2) ? 4096 / size : 20);
     const GatherKernel kernel{.element_size = size,
                               .index = {.type = random.one_of(index_types)},
-                              .axes = {{picked, 0, 1}, {row, 1, 0}},
+                              .axes = {{picked, {0, 1}}, {row, {1, 0}}},
                               .coordinates = {{rows, row, 0}}};
     CAPTURE(size);
     CAPTURE(row);
@@ -164,10 +164,10 @@ TEST_CASE("GPU: scattered rows and elements, many of them to the same place") {
     const std::uint64_t index = shares_index ? 0 : 1;  // stride of the indices along a row
     ScatterKernel kernel{.element_size = size,
                          .index = {random.one_of(index_types), LargeIndex::signed_low_bits}};
-    kernel.outer = {{outer, places * row, shares_index ? count : count * row, count * row}};
+    kernel.outer = {{outer, {shares_index ? count : count * row, count * row, places * row}}};
     kernel.coordinates = {{places, row, 0}};
-    kernel.updates = {{count, 0, shares_index ? 1 : row, row}};
-    kernel.inner = {{row, 1, index, 1}};
+    kernel.updates = {{count, {shares_index ? 1 : row, row, 0}}};
+    kernel.inner = {{row, {index, 1, 1}}};
     CAPTURE(size);
     CAPTURE(shares_index);
     check_like_cpu(kernel,
@@ -211,9 +211,18 @@ TEST_CASE("GPU: bands of wide matrices, from an input that may be a single eleme
     BandKernel kernel{.element_size = size, .is_inverted = random.one_in(2)};
     kernel.begin = static_cast<std::int64_t>(random.below(200)) - 100;
     kernel.end = kernel.begin + static_cast<std::int64_t>(random.below(100));
-    kernel.axes = {{1, 1}, {batches, rows * columns}, {rows, columns}, {columns, 1}};
-    if (random.one_in(4)) kernel.axes = {{1, 1}, {batches, 0}, {rows, 0}, {columns, 0}};
-    if (random.one_in(4)) kernel.axes = {{1, 1}, {batches, 1}, {rows, batches}, {columns, 2}};
+    kernel.rows = rows;
+    kernel.has_input = true;
+    kernel.lines = {{batches * rows, {columns}}};
+    kernel.columns = {columns, {1}};
+    if (random.one_in(4)) {
+      kernel.lines = {{batches * rows, {0}}};
+      kernel.columns = {columns, {0}};
+    }
+    if (random.one_in(4)) {
+      kernel.lines = {{batches, {1}}, {rows, {batches}}};
+      kernel.columns = {columns, {2}};
+    }
     random.fill(std::span(kernel.value).first(size));
     const std::uint64_t elements = batches * (rows + 1) * 2 * (columns + 1);
     CAPTURE(size);
@@ -234,7 +243,7 @@ TEST_CASE("GPU: folds of windows that take several stages") {
     inner.element_stride = outer.places * inner.places;
     outer.element_stride = inner.element_stride * inner.window;
     const std::uint64_t columns = outer.element_stride * outer.window;
-    const FoldKernel kernel{.data_type = type, .batches = {{2, columns}}, .axes = {outer, inner}};
+    const FoldKernel kernel{.data_type = type, .batches = {{2, {columns}}}, .axes = {outer, inner}};
     Tensor input = Tensor::packed(type, {2 * columns});
     random.fill(input.bytes);
     const bool is_float = info(type).kind == NumberKind::floating;
@@ -299,8 +308,8 @@ TEST_CASE("GPU: elements that are not zero, in one block or several") {
                         columns = random.from_to(1, is_long ? 40000 : 300);
     const bool is_transposed = random.one_in(4);
     NonzeroCountKernel count{.data_type = type, .block = std::uint64_t{1} << 16};
-    count.axes = {{1, 0}, {rows, columns}, {columns, 1}};
-    if (is_transposed) count.axes = {{1, 0}, {rows, 1}, {columns, rows}};
+    count.axes = {{rows * columns, {1}}};
+    if (is_transposed) count.axes = {{rows, {1}}, {columns, {rows}}};
     Bytes input = random_bytes(rows * columns * size, random);
     const std::uint64_t one_stays = random.one_of<std::uint64_t>({1, 2, 40, 1000000});
     for (std::size_t at = 0; at < input.size(); at += size) {
@@ -318,7 +327,8 @@ TEST_CASE("GPU: elements that are not zero, in one block or several") {
           std::memcpy(reinterpret_cast<std::byte*>(sums.data()) + offset, part.data(), part.size());
         });
     for (std::size_t b = 1; b < sums.size(); ++b) sums[b] += sums[b - 1];
-    const NonzeroKernel kernel{.count = count, .coordinates = random.from_to(2, 3)};
+    NonzeroKernel kernel{.count = count, .extents = {rows, columns}};
+    if (random.one_in(2)) kernel.extents = {1, rows, columns};
     check_like_cpu(kernel, {input, bytes_of(sums)}, DataType::UInt32);
   }
 }

@@ -97,29 +97,26 @@ std::vector<KernelRow> kernel_rows() {
   const HeadRowsKernel far_rows{.size = 1 << 11,
                                 .input = {.data_type = DataType::Float32, .element_stride = far}};
   const auto longest = [](std::uint64_t extent, std::uint64_t k) {
-    return TopKKernel{.axes = {{.extent = extent, .stride = 0}}, .k = k};
+    return TopKKernel{.axes = {.along = {.extent = extent}}, .k = k};
   };
   const auto sum = [](std::vector<std::uint64_t> extents, std::vector<std::uint64_t> strides) {
     return ReduceKernel{.extents = std::move(extents), .operands = {{.strides = strides}}};
   };
-  const GatherKernel far_places{
-      .element_size = 1,
-      .axes = {{.extent = 1 << 20, .input_stride = 0, .indices_stride = 0},
-               {.extent = 4096, .input_stride = 0, .indices_stride = 1}},
-      .coordinates = {{.extent = 1 << 26, .stride = 1}}};
+  const GatherKernel far_places{.element_size = 1,
+                                .axes = {{.extent = 1 << 20}, {.extent = 4096, .strides = {0, 1}}},
+                                .coordinates = {{.extent = 1 << 26, .stride = 1}}};
   // Updates of one element, for hours.
   const ScatterKernel many_updates{.element_size = 4,
                                    .coordinates = {{.extent = 4, .stride = 0}},
                                    .updates = {{.extent = large}, {.extent = large}}};
-  const ScanKernel long_scan{.axes = {{.extent = 1 << 22, .stride = 0}}};
+  const ScanKernel long_scan{.axes = {.along = {.extent = 1 << 22}}};
   const FoldKernel wide_fold{.axes = {FoldAxis{.window = large, .places = large}}};
-  const NonzeroCountKernel large_block{
-      .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
-      .block = std::uint64_t{1} << 62};
-  const NonzeroKernel rows{
-      .count = {.data_type = DataType::UInt8,
-                .axes = {{.extent = large, .stride = 0}, {.extent = large, .stride = 0}},
-                .block = std::uint64_t{1} << 62}};
+  const NonzeroCountKernel large_block{.axes = {{.extent = large}, {.extent = large}},
+                                       .block = std::uint64_t{1} << 62};
+  const NonzeroKernel rows{.count = {.data_type = DataType::UInt8,
+                                     .axes = {{.extent = large}, {.extent = large}},
+                                     .block = std::uint64_t{1} << 62},
+                           .extents = {large}};
   return {
       {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
       {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
@@ -132,8 +129,9 @@ std::vector<KernelRow> kernel_rows() {
       {"coordinates: many rows", rows, 1 << 22, 1 << 21},
       {"sequence: many elements", SequenceKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"band: many elements",
-       BandKernel{.element_size = 1, .axes = {{1, 0}, {1 << 12, 0}, {1 << 12, 0}}}, 1 << 24,
-       1 << 20},
+       BandKernel{
+           .element_size = 1, .lines = {{1 << 12}}, .rows = 1 << 12, .columns = {1 << 12, {}}},
+       1 << 24, 1 << 20},
       {"random bits: many elements", RandomBitsKernel{.elements = 1 << 23}, 1 << 23, 1 << 20},
       {"join: elements far apart", JoinKernel{{far_part, far_part}, 1}, 1 << 20, 64},
       {"element-wise: elements side by side", element_wise(1), 1 << 22, 1 << 20},
@@ -152,10 +150,9 @@ std::vector<KernelRow> kernel_rows() {
        WindowKernel{.function = WindowFunction::maximum, .axes = window(large, 256)}, 1, 0},
       {"places: a window of many rows", MaxPlacesKernel{.axes = window(large, 256)}, 1, 0},
       {"places: a window of many columns", MaxPlacesKernel{.axes = window(1, large)}, 1, 0},
-      {"unpooling: many elements", UnpoolKernel{.values = {{large, 0}}, .index_strides = {0}}, 1,
-       1},
-      {"unpooling: many elements that are added",
-       UnpoolKernel{.values = {{large, 0}}, .index_strides = {0}, .adds = true}, 1, 0},
+      {"unpooling: many elements", UnpoolKernel{.axes = {{large, {}}}}, 1, 1},
+      {"unpooling: many elements that are added", UnpoolKernel{.axes = {{large, {}}}, .adds = true},
+       1, 0},
       {"regions: many samples", RegionSampleKernel{sampled(false)}, 1, 0},
       {"regions: gradients of many samples", RegionGradientKernel{sampled(false), {}}, 1, 0},
       {"regions: gradients of many samples for a box", RegionBoxGradientKernel{sampled(true), {}},

@@ -34,7 +34,7 @@ std::uint64_t image_elements(const FoldKernel& kernel) {
   return count;
 }
 
-FoldParameters parameters_of(const FoldKernel& kernel, const std::vector<WalkAxis>& batches) {
+FoldParameters parameters_of(const FoldKernel& kernel) {
   FoldParameters parameters{};
   parameters.elements = word(kernel.output_elements());
   parameters.image = word(image_elements(kernel));
@@ -51,7 +51,7 @@ FoldParameters parameters_of(const FoldKernel& kernel, const std::vector<WalkAxi
     parameters.element_strides[a] = axis.window == 1 ? 0 : word(axis.element_stride);
     parameters.place_strides[a] = axis.places == 1 ? 0 : word(axis.place_stride);
   }
-  parameters.walk = walk_parameters(batches);
+  parameters.walk = walk_parameters(kernel.batches);
   return parameters;
 }
 
@@ -63,25 +63,22 @@ Dispatches dispatches_of(const FoldKernel& kernel) {
     return refused("it has more than 8 dimensions");
   if (std::any_of(kernel.axes.begin(), kernel.axes.end(), has_large_numbers))
     return refused("its numbers do not fit the 32 bits of a GPU kernel");
-  std::vector<WalkAxis> batches;
-  for (const StridedAxis& axis : kernel.batches) batches.push_back({axis.extent, {axis.stride}});
-  batches = merged(batches);
   Dispatch dispatch;
   dispatch.kernel = "fold";
   set_specialization(dispatch, FoldSpecialization{.TYPE = any_type(kernel.data_type)});
   dispatch.inputs = {0};
-  set_parameters(dispatch, parameters_of(kernel, batches));
+  set_parameters(dispatch, parameters_of(kernel));
 
   const std::size_t size = size_of(kernel.data_type);
   const std::uint64_t per_thread = bytes_per_thread / size;
   const std::uint64_t per_window_element = 2 + kernel.axes.size();
   const std::uint64_t most =
-      (thread_work_limit / per_thread - 2 - batches.size()) / per_window_element - 1;
+      (thread_work_limit / per_thread - 2 - kernel.batches.size()) / per_window_element - 1;
   const std::uint64_t all = window_elements(kernel), step = std::min(all, most);
   if (step < all) dispatch.scratch_bytes = kernel.output_elements() * sum_bytes;
   for (std::uint64_t base = 0; base < all; base += step) {
     Stage stage(0, threads_for(kernel.output_elements() * size),
-                per_thread * (2 + batches.size() + (step + 1) * per_window_element));
+                per_thread * (2 + kernel.batches.size() + (step + 1) * per_window_element));
     stage.step = word(step);
     stage.base = word(base);
     dispatch.stages.push_back(stage);

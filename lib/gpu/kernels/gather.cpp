@@ -19,15 +19,15 @@ constexpr std::size_t coordinates_most = 8;
 // strides.
 struct Moves {
   std::uint64_t size;
-  std::vector<WalkAxis> axes;  // tensor 0 the input, 1 the indices
+  StridedAxes axes;  // operands: input, indices
   std::vector<std::uint64_t> strides;
 };
 
 Moves moves_of(const GatherKernel& kernel) {
   const std::uint64_t words = moved_per_element(kernel.element_size);
   Moves moves{.size = moved_size(kernel.element_size), .axes = {}, .strides = {}};
-  for (const GatherAxis& axis : kernel.axes)
-    moves.axes.push_back({axis.extent, {axis.input_stride * words, axis.indices_stride}});
+  for (const StridedAxis& axis : kernel.axes)
+    moves.axes.push_back({axis.extent, {axis.strides[0] * words, axis.strides[1]}});
   moves.axes.push_back({words, {1}});
   moves.axes = merged(moves.axes);
   for (const IndexedAxis& axis : kernel.coordinates)
@@ -37,7 +37,7 @@ Moves moves_of(const GatherKernel& kernel) {
 
 // Whether the elements of a row have one index and stand side by side in the input.
 bool has_runs(const Moves& moves) {
-  return moves.axes.back().strides == WalkAxis{1, {1, 0}}.strides;
+  return moves.axes.back().strides == StridedAxis{1, {1, 0}}.strides;
 }
 
 // The same with elements of 16 bytes where all rows consist of them.
@@ -48,12 +48,13 @@ Moves with_rows_of_vectors(Moves moves) {
   const bool is_fit =
       has_runs(moves) && is_whole(last->extent) &&
       std::all_of(moves.axes.begin(), last,
-                  [&](const WalkAxis& axis) { return is_whole(axis.strides[0]); }) &&
+                  [&](const StridedAxis& axis) { return is_whole(axis.strides[0]); }) &&
       std::all_of(moves.strides.begin(), moves.strides.end(), is_whole);
   if (!is_fit) return moves;
   moves.size = bytes_per_thread;
   last->extent /= per_vector;
-  std::for_each(moves.axes.begin(), last, [&](WalkAxis& axis) { axis.strides[0] /= per_vector; });
+  std::for_each(moves.axes.begin(), last,
+                [&](StridedAxis& axis) { axis.strides[0] /= per_vector; });
   for (std::uint64_t& stride : moves.strides) stride /= per_vector;
   return moves;
 }
@@ -76,8 +77,8 @@ std::optional<SharedRows> shared_rows_of(const GatherKernel& kernel, const Moves
   if (moves.axes.size() != 2 || kernel.coordinates.size() != 1) return {};
   const std::uint64_t extent = kernel.coordinates[0].extent, count = moves.axes[1].extent;
   const bool is_packed = moves.strides[0] == 1 && kernel.coordinates[0].indices_offset == 0 &&
-                         moves.axes[0].strides == WalkAxis{1, {extent, count}}.strides &&
-                         moves.axes[1].strides == WalkAxis{1, {0, 1}}.strides;
+                         moves.axes[0].strides == StridedAxis{1, {extent, count}}.strides &&
+                         moves.axes[1].strides == StridedAxis{1, {0, 1}}.strides;
   if (!is_packed || moves.size < 2 || moves.size > 4) return {};
   // A row that is mostly not picked is better left alone.
   const std::uint64_t row_bytes = extent * moves.size, result_bytes = count * moves.size;

@@ -13,17 +13,11 @@ DMLOP_SPECIALIZATION(IntegerPowerSpecialization, INTEGER_POWER_SPECIALIZATION)
 // factors, and the words of a shift.
 constexpr std::uint64_t power_work = 64 + 32 + 32 + 8;
 
-std::vector<WalkAxis> walk_of(const ElementWiseKernel& kernel) {
-  std::vector<WalkAxis> axes;
-  for (std::size_t a = 0; a < kernel.extents.size(); ++a)
-    axes.push_back({kernel.extents[a], {kernel.inputs[0].strides[a], kernel.inputs[1].strides[a]}});
-  return merged(axes);
-}
-
 }  // namespace
 
 Dispatch integer_power_dispatch(const ElementWiseKernel& kernel) {
-  const std::vector<WalkAxis> axes = walk_of(kernel);
+  const StridedAxes axes =
+      strided_axes(kernel.extents, {kernel.inputs[0].strides, kernel.inputs[1].strides});
   const InputScale scale = kernel.input_scale.value_or(InputScale{});
   const IntegerPowerParameters parameters{.elements = word(kernel.output_elements()),
                                           .scale = scale.scale,

@@ -21,17 +21,17 @@ bool is_plain(const IndexMapKernel& part) {
          });
 }
 
-std::vector<WalkAxis> axes_of(const IndexMapKernel& part) {
+StridedAxes axes_of(const IndexMapKernel& part) {
   const std::uint64_t words = moved_per_element(part.element_size);
-  std::vector<WalkAxis> axes;
+  StridedAxes axes;
   for (const IndexMapAxis& axis : part.axes)
     axes.push_back({axis.extent, {static_cast<std::uint64_t>(axis.stride) * words}});
   axes.push_back({words, {1}});
   return merged(axes);
 }
 
-bool is_packed(const std::vector<WalkAxis>& axes) {
-  return axes.size() == 1 && (axes.front().strides[0] == 1 || axes.front().extent == 1);
+bool is_packed(const StridedAxes& axes) {
+  return axes.size() == 1 && (axes.front().stride() == 1 || axes.front().extent == 1);
 }
 
 /// Elements of a part in a row.
@@ -55,11 +55,11 @@ Dispatch dispatch_of(const JoinKernel& kernel, std::size_t begin, std::size_t en
     start += run_of(kernel, part);
     parameters.offsets[p] =
         word(static_cast<std::uint64_t>(part.offset) * moved_per_element(element_size));
-    const std::vector<WalkAxis> axes = axes_of(part);
+    const StridedAxes axes = axes_of(part);
     parameters.ranks[p] = word(axes.size());
     for (std::size_t a = 0; a < axes.size(); ++a) {
       parameters.extents[p * axes_most + a] = word(axes[a].extent);
-      parameters.strides[p * axes_most + a] = word(axes[a].strides[0]);
+      parameters.strides[p * axes_most + a] = word(axes[a].stride());
     }
     all_packed = all_packed && is_packed(axes);
     dispatch.inputs.push_back(i);

@@ -74,19 +74,6 @@ inline uint low_word(std::uint64_t value) {
   return static_cast<uint>(value);
 }
 
-/// The axes of a kernel beside the one that its sequences lie along, and the elements inside of
-/// that.
-template <typename Parameters, typename Kernel>
-void set_other_axes(Parameters& parameters, const Kernel& kernel) {
-  parameters.inner = 1;
-  for (std::size_t i = 0; i < kernel.axes.size(); ++i) {
-    if (i == kernel.axis) continue;
-    if (i > kernel.axis) parameters.inner = word(parameters.inner * kernel.axes[i].extent);
-    parameters.extents[parameters.axes] = word(kernel.axes[i].extent);
-    parameters.strides[parameters.axes++] = word(kernel.axes[i].stride);
-  }
-}
-
 /// The words of a struct of shaders/parameters/.
 template <typename Struct>
 std::vector<std::uint32_t> words_of(const Struct& numbers) {

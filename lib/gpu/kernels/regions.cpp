@@ -64,7 +64,7 @@ RegionsParameters parameters_of(const Regions& regions, std::uint64_t elements) 
                                .samples_max = static_cast<float>(regions.samples_max)};
   for (std::size_t i = 0; i < 4; ++i) {
     parameters.input_extents[i] = word(regions.input[i].extent);
-    parameters.input_strides[i] = word(regions.input[i].stride);
+    parameters.input_strides[i] = word(regions.input[i].stride());
   }
   for (std::size_t i = 0; i < 2; ++i) {
     parameters.outputs[i] = word(regions.output[i]);

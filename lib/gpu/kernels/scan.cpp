@@ -5,7 +5,7 @@
 
 #include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
-#include "gpu/kernels/parameters.hpp"
+#include "gpu/kernels/walk.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -45,9 +45,7 @@ std::vector<std::uint64_t> cells_of_levels(std::uint64_t length) {
 ScanParameters parameters_of(const ScanKernel& kernel) {
   ScanParameters parameters{};
   parameters.elements = word(kernel.output_elements());
-  parameters.length = word(kernel.axes[kernel.axis].extent);
-  parameters.stride = word(kernel.axes[kernel.axis].stride);
-  set_other_axes(parameters, kernel);
+  set_sequences(parameters, kernel.axes);
   return parameters;
 }
 
@@ -59,12 +57,12 @@ void add_stage(Dispatch& dispatch, Step step, std::size_t level, std::uint64_t t
 }
 
 bool is_packed(const ScanKernel& kernel) {
-  std::uint64_t stride = 1;
-  for (auto axis = kernel.axes.rbegin(); axis != kernel.axes.rend(); ++axis) {
-    if (axis->extent != 1 && axis->stride != stride) return false;
-    stride *= axis->extent;
-  }
-  return true;
+  const auto& [outer, along, inner] = kernel.axes;
+  StridedAxes all = outer;
+  all.push_back(along);
+  all.insert(all.end(), inner.begin(), inner.end());
+  all = merged(all);
+  return all.size() == 1 && (all.front().extent == 1 || all.front().stride() == 1);
 }
 
 // So few tiles of a sequence that one group is quick.
@@ -79,7 +77,7 @@ struct Lanes {
 
 // Nothing where rows had better be cut into blocks.
 std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner) {
-  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t length = kernel.axes.along.extent;
   const std::uint64_t count = bytes_per_thread / size_of(kernel.data_type);
   if (inner != 1 || length % count != 0 || !is_packed(kernel)) return {};
   // Neighboring lanes read neighboring vectors, in tiles of so many for each.
@@ -99,7 +97,7 @@ std::optional<Lanes> lanes_of_rows(const ScanKernel& kernel, std::uint64_t inner
 
 // The same for vectors of columns, each lane with some rows.
 std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t inner) {
-  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t length = kernel.axes.along.extent;
   const std::uint64_t size = size_of(kernel.data_type), per = bytes_per_thread / size;
   const bool is_known = size >= 4 || is_floating(kernel.data_type);
   if (!is_known || inner % per != 0 || !is_packed(kernel)) return {};
@@ -121,7 +119,7 @@ std::optional<Lanes> lanes_of_columns(const ScanKernel& kernel, std::uint64_t in
 bool has_columns_for_all(const ScanKernel& kernel, std::uint64_t inner) {
   constexpr std::uint64_t columns_of_thread = 4, length_most = 4096;
   constexpr Threshold busy_threads{1 << 15, 1};
-  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t length = kernel.axes.along.extent;
   return kernel.data_type == DataType::Float32 && !kernel.is_product &&
          inner % columns_of_thread == 0 && is_packed(kernel) && length <= length_most &&
          kernel.output_elements() / length / columns_of_thread >= busy_threads;
@@ -143,7 +141,7 @@ Course course_of(const ScanKernel& kernel, std::uint64_t inner) {
 // Blocks of each sequence, their totals, those of the totals and so on.
 void add_levels(Dispatch& dispatch, const ScanKernel& kernel, ScanParameters& parameters) {
   constexpr std::uint64_t block_work = axes_most + block + 8;
-  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t length = kernel.axes.along.extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   const std::vector<std::uint64_t> counts = cells_of_levels(length);
   parameters.levels = word(counts.size());
@@ -168,10 +166,11 @@ void add_levels(Dispatch& dispatch, const ScanKernel& kernel, ScanParameters& pa
 }  // namespace
 
 Dispatches dispatches_of(const ScanKernel& kernel) {
-  if (kernel.axes.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.axes.outer.size() + kernel.axes.inner.size() > axes_most)
+    return refused("it has more than 8 dimensions");
   if (kernel.data_type == DataType::Float64)
     return refused("GPU kernels compute with at most 32 bits");
-  const std::uint64_t length = kernel.axes[kernel.axis].extent;
+  const std::uint64_t length = kernel.axes.along.extent;
   const std::uint64_t sequences = kernel.output_elements() / length;
   ScanParameters parameters = parameters_of(kernel);
   const auto [way, lanes] = course_of(kernel, parameters.inner);

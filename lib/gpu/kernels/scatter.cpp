@@ -16,12 +16,6 @@ constexpr std::uint64_t numbers_most = 0xFFFFFFFF;
 
 enum Step : uint { clears = CLEARS, finds = FINDS, moves = MOVES };
 
-std::uint64_t elements_of(const std::vector<ScatterAxis>& axes) {
-  std::uint64_t count = 1;
-  for (const ScatterAxis& axis : axes) count *= axis.extent;
-  return count;
-}
-
 std::uint64_t places_of(const ScatterKernel& kernel) {
   std::uint64_t count = 1;
   for (const IndexedAxis& axis : kernel.coordinates) count *= axis.extent;
@@ -38,7 +32,7 @@ struct Keys {
   explicit Keys(const ScatterKernel& kernel) {
     takes_inner = std::all_of(
         kernel.inner.begin(), kernel.inner.end(),
-        [](const ScatterAxis& axis) { return axis.extent == 1 || axis.indices_stride == 0; });
+        [](const StridedAxis& axis) { return axis.extent == 1 || axis.strides[0] == 0; });
     per_place = takes_inner ? 1 : elements_of(kernel.inner);
     const std::uint64_t outer = elements_of(kernel.outer);
     count = outer * places_of(kernel) * per_place;
@@ -47,12 +41,12 @@ struct Keys {
 };
 
 /// Through the output: the input, the indices and the updates.
-std::vector<WalkAxis> output_walk(const ScatterKernel& kernel) {
+StridedAxes output_walk(const ScatterKernel& kernel) {
   const std::uint64_t words = moved_per_element(kernel.element_size);
-  std::vector<WalkAxis> axes;
-  const auto add = [&](const ScatterAxis& axis) {
-    axes.push_back({axis.extent,
-                    {axis.input_stride * words, axis.indices_stride, axis.updates_stride * words}});
+  StridedAxes axes;
+  const auto add = [&](const StridedAxis& axis) {
+    axes.push_back(
+        {axis.extent, {axis.strides[2] * words, axis.strides[0], axis.strides[1] * words}});
   };
   std::for_each(kernel.outer.begin(), kernel.outer.end(), add);
   for (const IndexedAxis& axis : kernel.coordinates)
@@ -63,19 +57,19 @@ std::vector<WalkAxis> output_walk(const ScatterKernel& kernel) {
 }
 
 /// Through the updates of keys: the indices, the key for the first place and the number.
-std::vector<WalkAxis> updates_walk(const ScatterKernel& kernel, const Keys& keys) {
-  std::vector<WalkAxis> axes;  // from the innermost one on
+StridedAxes updates_walk(const ScatterKernel& kernel, const Keys& keys) {
+  StridedAxes axes;  // from the innermost one on
   std::uint64_t key = 1, number = 1;
-  const auto add = [&](const std::vector<ScatterAxis>& some) {
+  const auto add = [&](const StridedAxes& some) {
     for (auto axis = some.rbegin(); axis != some.rend(); ++axis) {
-      axes.push_back({axis->extent, {axis->indices_stride, key, 0}});
+      axes.push_back({axis->extent, {axis->strides[0], key, 0}});
       key *= axis->extent;
     }
   };
   if (!keys.takes_inner) add(kernel.inner);
   key *= places_of(kernel);
   for (auto axis = kernel.updates.rbegin(); axis != kernel.updates.rend(); ++axis) {
-    axes.push_back({axis->extent, {axis->indices_stride, 0, number}});
+    axes.push_back({axis->extent, {axis->strides[0], 0, number}});
     number *= axis->extent;
   }
   add(kernel.outer);
@@ -99,9 +93,9 @@ ScatterParameters parameters_of(const ScatterKernel& kernel, const Keys& keys) {
   parameters.updates_offset = word(kernel.updates_offset * words);
   parameters.update_rank = word(kernel.updates.size());
   for (std::size_t a = 0; a < kernel.updates.size(); ++a) {
-    const ScatterAxis& axis = kernel.updates[a];
+    const StridedAxis& axis = kernel.updates[a];
     parameters.update_extents[a] = word(axis.extent);
-    parameters.update_strides[a] = axis.extent == 1 ? 0 : word(axis.updates_stride * words);
+    parameters.update_strides[a] = word(axis.strides[1] * words);
   }
   return parameters;
 }
@@ -117,14 +111,14 @@ Dispatches dispatches_of(const ScatterKernel& kernel) {
   if (kernel.coordinates.size() > axes_most || kernel.updates.size() > axes_most)
     return refused("it has more than 8 dimensions");
   const Keys keys(kernel);
-  const std::vector<WalkAxis> output = output_walk(kernel), updates = updates_walk(kernel, keys);
+  const StridedAxes output = output_walk(kernel), updates = updates_walk(kernel, keys);
   for (const auto* walk : {&output, &updates}) {
     if (const std::string refusal = walk_refusal(*walk); !refusal.empty()) return refused(refusal);
   }
   if (keys.updates >= numbers_most || keys.count > numbers_most / sizeof(uint))
     return refused("it has more updates or places than a GPU kernel can number");
   const std::uint64_t size = moved_size(kernel.element_size);
-  const bool has_runs = output.back().strides == WalkAxis{1, {1, 0, 1}}.strides;
+  const bool has_runs = output.back().strides == StridedAxis{1, {1, 0, 1}}.strides;
   const bool has_one = elements_of(kernel.updates) == 1;
   ScatterParameters parameters = parameters_of(kernel, keys);
   parameters.walks[0] = walk_parameters(output);

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "gpu/kernels/kinds.hpp"
-#include "gpu/kernels/parameters.hpp"
+#include "gpu/kernels/walk.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -42,10 +42,10 @@ struct Levels {
 };
 
 std::uint64_t length_of(const TopKKernel& kernel) {
-  return kernel.axes[kernel.axis].extent;
+  return kernel.axes.along.extent;
 }
 std::uint64_t sequences_of(const TopKKernel& kernel) {
-  return kernel.output_elements() / kernel.k;
+  return kernel.axes.sequences();
 }
 
 Levels levels_of(const TopKKernel& kernel) {
@@ -72,9 +72,7 @@ TopKParameters parameters_of(const TopKKernel& kernel, const Levels& levels) {
   parameters.elements = word(kernel.output_elements());
   parameters.k = word(kernel.k);
   parameters.sequences = word(sequences_of(kernel));
-  parameters.length = word(length_of(kernel));
-  parameters.stride = word(kernel.axes[kernel.axis].stride);
-  set_other_axes(parameters, kernel);
+  set_sequences(parameters, kernel.axes);
   std::transform(levels.counts.begin(), levels.counts.end(), parameters.counts, word);
   std::transform(levels.spans.begin(), levels.spans.end(), parameters.spans, word);
   std::transform(levels.begins.begin(), levels.begins.end(), parameters.begins, word);
@@ -144,7 +142,8 @@ void add_outputs(Dispatch& dispatch, StageKind kind, const TopKKernel& kernel, D
 }  // namespace
 
 Dispatches dispatches_of(const TopKKernel& kernel) {
-  if (kernel.axes.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.axes.outer.size() + kernel.axes.inner.size() > axes_most)
+    return refused("it has more than 8 dimensions");
   if (kernel.data_type == DataType::Float64)
     return refused("GPU kernels compute with at most 32 bits");
   const Levels levels = levels_of(kernel);

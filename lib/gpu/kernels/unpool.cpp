@@ -1,7 +1,4 @@
 // Elements that go to places among zeros: shaders/unpool.hlsl.
-#include <algorithm>
-#include <vector>
-
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -20,53 +17,24 @@ constexpr std::uint64_t work_most = 50'000;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 30;
 constexpr std::uint64_t walks_most = 256;  // stages
 
-/// An axis of the values and of their indices.
-struct Axis {
-  std::uint64_t extent;
-  std::uint64_t value_stride;
-  std::uint64_t index_stride;
-};
-
-// Neighbors that both tensors hold one behind the other become one axis.
-std::vector<Axis> axes_of(const UnpoolKernel& kernel) {
-  std::vector<Axis> axes;  // innermost first
-  for (std::size_t a = kernel.values.size(); a-- > 0;) {
-    const Axis next{kernel.values[a].extent, kernel.values[a].stride, kernel.index_strides[a]};
-    if (next.extent == 1) continue;
-    if (!axes.empty() && next.value_stride == axes.back().value_stride * axes.back().extent &&
-        next.index_stride == axes.back().index_stride * axes.back().extent) {
-      axes.back().extent *= next.extent;
-    } else {
-      axes.push_back(next);
-    }
-  }
-  std::reverse(axes.begin(), axes.end());
-  return axes;
-}
-
-std::uint64_t value_count(const UnpoolKernel& kernel) {
-  std::uint64_t count = 1;
-  for (const StridedAxis& axis : kernel.values) count *= axis.extent;
-  return count;
-}
-
 /// Values of one place that a stage adds up, each of which is looked for along all axes.
 std::uint64_t walk_of(std::size_t rank) {
   return work_most / (rank + 2);
 }
 
 std::uint64_t walk_count(const UnpoolKernel& kernel, std::size_t rank) {
-  return kernel.adds ? divided_up(value_count(kernel) / kernel.images, walk_of(rank)) : 0;
+  return kernel.adds ? divided_up(elements_of(kernel.axes) / kernel.images, walk_of(rank)) : 0;
 }
 
 // A word for each place and, where values are added, for each value, and two for each sum.
 std::uint64_t scratch_bytes(const UnpoolKernel& kernel) {
   const std::uint64_t elements = kernel.output_elements();
-  return 4 * (kernel.adds ? 3 * elements + value_count(kernel) : elements);
+  return 4 * (kernel.adds ? 3 * elements + elements_of(kernel.axes) : elements);
 }
 
-UnpoolParameters parameters_of(const UnpoolKernel& kernel, const std::vector<Axis>& axes) {
-  const std::uint64_t values = value_count(kernel);
+UnpoolParameters parameters_of(const UnpoolKernel& kernel) {
+  const StridedAxes& axes = kernel.axes;
+  const std::uint64_t values = elements_of(kernel.axes);
   UnpoolParameters parameters{.elements = word(kernel.output_elements()),
                               .image_extent = word(kernel.image_extent),
                               .values = word(values),
@@ -75,8 +43,8 @@ UnpoolParameters parameters_of(const UnpoolKernel& kernel, const std::vector<Axi
                               .walk = word(walk_of(axes.size()))};
   for (std::size_t a = 0; a < axes.size(); ++a) {
     parameters.extents[a] = word(axes[a].extent);
-    parameters.value_strides[a] = word(axes[a].value_stride);
-    parameters.index_strides[a] = word(axes[a].index_stride);
+    parameters.value_strides[a] = word(axes[a].strides[0]);
+    parameters.index_strides[a] = word(axes[a].strides[1]);
   }
   return parameters;
 }
@@ -84,9 +52,9 @@ UnpoolParameters parameters_of(const UnpoolKernel& kernel, const std::vector<Axi
 }  // namespace
 
 Dispatches dispatches_of(const UnpoolKernel& kernel) {
-  const std::vector<Axis> axes = axes_of(kernel);
+  const StridedAxes& axes = kernel.axes;
   if (axes.size() > axes_most) return refused("it has more than 8 dimensions");
-  const std::uint64_t values = value_count(kernel), elements = kernel.output_elements();
+  const std::uint64_t values = elements_of(kernel.axes), elements = kernel.output_elements();
   if (values >= 0xFFFFFFFF) return refused("its numbers do not fit the 32 bits of a GPU kernel");
   const std::uint64_t walks = walk_count(kernel, axes.size()), scratch = scratch_bytes(kernel);
   if (walks > walks_most || scratch > scratch_bytes_most)
@@ -96,7 +64,7 @@ Dispatches dispatches_of(const UnpoolKernel& kernel) {
   set_specialization(dispatch, UnpoolSpecialization{.TYPE = any_type(kernel.data_type),
                                                     .INDEX_TYPE = any_type(kernel.index_type),
                                                     .ADDS = kernel.adds});
-  set_parameters(dispatch, parameters_of(kernel, axes));
+  set_parameters(dispatch, parameters_of(kernel));
   dispatch.inputs = {0, 1};
   dispatch.scratch_bytes = scratch;
   const auto add_stage = [&](UnpoolStep step, std::uint64_t threads, std::uint64_t work) {

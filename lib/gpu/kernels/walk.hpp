@@ -1,33 +1,36 @@
 // Ways through tensors for kernels that follow them with shaders/walk.hlsli.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "gpu/kernels/parameters.hpp"
+#include "ops/kernels/strided_axes.hpp"
 
 namespace dmlop::gpu::kernels {
 
 #include "../../../shaders/parameters/walk.hlsli"
 
-/// The same axis of up to three tensors.
-struct WalkAxis {
-  std::uint64_t extent;
-  std::array<std::uint64_t, 3> strides;  // elements
-  bool operator==(const WalkAxis&) const = default;
-};
+/// Why no kernel follows these axes, in words that follow "because"; "" where one can.
+std::string walk_refusal(const StridedAxes& axes);
 
-/// Axes of the same elements in the same order, as few as possible and at least one. Those along
-/// which all tensors go on as along the next one are one.
-std::vector<WalkAxis> merged(const std::vector<WalkAxis>& axes);
+/// What a kernel gets for the first three operands of axes. Errors: std::logic_error where there is
+/// a refusal.
+WalkParameters walk_parameters(const StridedAxes& axes);
 
-/// Why no kernel follows them, in words that follow "because"; "" where one can.
-std::string walk_refusal(const std::vector<WalkAxis>& axes);
-
-/// What a kernel gets for them. Errors: std::logic_error where there is a refusal.
-WalkParameters walk_parameters(const std::vector<WalkAxis>& axes);
+/// The axes of sequences: how they lie, and which place each has.
+template <typename Parameters>
+void set_sequences(Parameters& parameters, const SequenceAxes& sequences) {
+  parameters.length = word(sequences.along.extent);
+  parameters.stride = word(sequences.along.stride());
+  parameters.inner = word(elements_of(sequences.inner));
+  StridedAxes others = sequences.outer;
+  others.insert(others.end(), sequences.inner.begin(), sequences.inner.end());
+  for (const StridedAxis& axis : merged(others)) {
+    parameters.extents[parameters.axes] = word(axis.extent);
+    parameters.strides[parameters.axes++] = word(axis.stride());
+  }
+}
 
 /// Kernels move elements of 1, 2 or 4 bytes: one of 8 bytes is two of 4.
 inline std::uint64_t moved_size(std::uint64_t element_size) {

@@ -4,9 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 
 namespace dmlop {
 
@@ -15,7 +14,10 @@ namespace dmlop {
 /// zeros where there is no input.
 struct BandKernel {
   std::size_t element_size = 4;
-  std::vector<StridedAxis> axes;  // batches, rows, columns; of the input
+  bool has_input = false;
+  StridedAxes lines = StridedAxes(1);  // the rows of all matrices, of the input; merged
+  std::uint64_t rows = 1;              // of a matrix
+  StridedAxis columns;                 // of the input
   std::array<std::byte, 8> value{};
   std::int64_t begin = 0, end = 0;
   bool is_inverted = false;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -27,8 +27,8 @@ struct FoldAxis {
 /// floating-point sums are taken as double.
 struct FoldKernel {
   DataType data_type = DataType::Float32;
-  std::vector<StridedAxis> batches;  // and channels; of the input
-  std::vector<FoldAxis> axes;        // outermost first; at least one
+  StridedAxes batches = StridedAxes(1);  // and channels; of the input, merged
+  std::vector<FoldAxis> axes;            // outermost first; at least one
 
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }

@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "ops/kernels/indexed_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 
 namespace dmlop {
-
-struct GatherAxis {
-  std::uint64_t extent = 1;
-  std::uint64_t input_stride = 0;  // elements
-  std::uint64_t indices_stride = 0;
-};
 
 /// Elements picked by index: each output has a place in the input and a tuple of indices, which
 /// lead on from that place along the coordinates. An index beyond its axis is its last one.
@@ -21,7 +16,7 @@ struct GatherAxis {
 struct GatherKernel {
   std::size_t element_size = 4;
   IndexType index;
-  std::vector<GatherAxis> axes;  // of the output, outermost first
+  StridedAxes axes = StridedAxes(1);  // of the output, merged; operands: input, indices
   std::vector<IndexedAxis> coordinates;
 
   std::uint64_t output_elements() const;

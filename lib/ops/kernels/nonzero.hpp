@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -14,8 +14,8 @@ namespace dmlop {
 /// zero, NaN is not.
 struct NonzeroCountKernel {
   DataType data_type = DataType::Float32;
-  std::vector<StridedAxis> axes;  // of the input, outermost first
-  std::uint64_t block = 1;        // elements; the last block may have fewer
+  StridedAxes axes = StridedAxes(1);  // of the input, merged
+  std::uint64_t block = 1;            // elements; the last block may have fewer
 
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {sizeof(std::uint64_t)}; }
@@ -26,7 +26,7 @@ struct NonzeroCountKernel {
 /// the numbers in their blocks.
 struct NonzeroKernel {
   NonzeroCountKernel count;
-  std::size_t coordinates = 1;  // of a row: those of the innermost axes
+  std::vector<std::uint64_t> extents;  // of the axes of which a row has coordinates, the innermost
 
   std::uint64_t output_elements() const;
   std::vector<std::size_t> output_element_sizes() const { return {sizeof(std::uint32_t)}; }

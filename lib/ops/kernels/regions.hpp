@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {

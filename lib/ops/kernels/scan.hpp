@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -14,8 +14,7 @@ namespace dmlop {
 /// the digits, products with an exponent of their own, and are rounded for each output.
 struct ScanKernel {
   DataType data_type = DataType::Float32;
-  std::vector<StridedAxis> axes;  // of the input, outermost first
-  std::size_t axis = 0;
+  SequenceAxes axes;  // of the input
   bool is_product = false;
   bool from_end = false;      // starts at the last element of a sequence
   bool is_exclusive = false;  // leaves out the element itself

@@ -6,27 +6,22 @@
 #include <vector>
 
 #include "ops/kernels/indexed_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 
 namespace dmlop {
-
-struct ScatterAxis {
-  std::uint64_t extent = 1;
-  std::uint64_t input_stride = 0;  // elements
-  std::uint64_t indices_stride = 0;
-  std::uint64_t updates_stride = 0;
-};
 
 /// A copy of the input in which the updates replace elements. The axes of the output are `outer`,
 /// the coordinates and `inner`; those of the updates are `outer`, `updates` and `inner`. Of updates
 /// of the same element the last one in row-major order stays. One with an index beyond its axis is
-/// left out. Inputs: the elements, the indices, the updates.
+/// left out. Inputs: the elements, the indices, the updates; they are the operands of the axes, in
+/// another order: indices, updates, input.
 struct ScatterKernel {
   std::size_t element_size = 4;
   IndexType index;
-  std::vector<ScatterAxis> outer;
+  StridedAxes outer = StridedAxes(1);
   std::vector<IndexedAxis> coordinates;
-  std::vector<ScatterAxis> updates;  // have no place in the input
-  std::vector<ScatterAxis> inner;
+  StridedAxes updates = StridedAxes(1);  // have no place in the input
+  StridedAxes inner = StridedAxes(1);
   std::uint64_t updates_offset = 0;  // elements
 
   std::uint64_t output_elements() const;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -16,8 +16,7 @@ namespace dmlop {
 struct TopKKernel {
   DataType data_type = DataType::Float32;
   DataType index_type = DataType::UInt32;
-  std::vector<StridedAxis> axes;  // of the input, outermost first
-  std::size_t axis = 0;
+  SequenceAxes axes;  // of the input
   std::uint64_t k = 1;
   bool is_descending = false;  // the largest first
 

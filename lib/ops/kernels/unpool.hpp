@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/kernels/strided_axis.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop {
@@ -16,11 +16,10 @@ namespace dmlop {
 struct UnpoolKernel {
   DataType data_type = DataType::Float32;
   DataType index_type = DataType::UInt32;
-  std::vector<StridedAxis> values;           // outermost first
-  std::vector<std::uint64_t> index_strides;  // along the same axes
-  std::uint64_t images = 1;        // that the outermost axes count; indices stay in their image
-  std::uint64_t image_extent = 1;  // elements of the output for each
-  bool adds = false;               // FLOAT32 and FLOAT16
+  StridedAxes axes = StridedAxes(1);  // of the values, merged; operands: values, indices
+  std::uint64_t images = 1;           // that the outermost axes count; indices stay in their image
+  std::uint64_t image_extent = 1;     // elements of the output for each
+  bool adds = false;                  // FLOAT32 and FLOAT16
 
   std::uint64_t output_elements() const { return images * image_extent; }
   std::vector<std::size_t> output_element_sizes() const { return {size_of(data_type)}; }
