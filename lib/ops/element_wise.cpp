@@ -58,27 +58,6 @@ ComputeType compute_type(Expression expression, const std::vector<ElementWiseInp
   return is_floating(type) ? ComputeType::float32 : integer_type(type);
 }
 
-// Drops axes of one index and merges those that all inputs walk as one.
-void merge_axes(ElementWiseKernel& kernel) {
-  auto& extents = kernel.extents;
-  const auto erase = [&](std::size_t axis) {
-    const auto at = static_cast<std::ptrdiff_t>(axis);
-    extents.erase(extents.begin() + at);
-    for (ElementWiseInput& input : kernel.inputs) input.strides.erase(input.strides.begin() + at);
-  };
-  for (std::size_t i = extents.size(); i-- > 0;) {
-    if (extents[i] == 1 && extents.size() > 1) erase(i);
-  }
-  for (std::size_t i = extents.size(); i-- > 1;) {
-    const auto nests = [&](const ElementWiseInput& input) {
-      return input.strides[i - 1] == input.strides[i] * extents[i];
-    };
-    if (!std::all_of(kernel.inputs.begin(), kernel.inputs.end(), nests)) continue;
-    extents[i] *= extents[i - 1];
-    erase(i - 1);
-  }
-}
-
 // Truncated toward zero and saturated to the type; NaN is 0.
 std::uint64_t integer_of(double value, DataType type) {
   if (is_floating(type) || std::isnan(value)) return 0;
@@ -148,7 +127,15 @@ ElementWiseKernel element_wise(Expression expression, const std::vector<std::uin
     kernel.inputs.push_back(std::move(input));
   }
   kernel.compute = compute_type(expression, kernel.inputs);
-  merge_axes(kernel);
+  return merged(std::move(kernel));
+}
+
+ElementWiseKernel merged(ElementWiseKernel kernel) {
+  std::vector<Strides> strides;
+  for (const ElementWiseInput& input : kernel.inputs) strides.push_back(input.strides);
+  const StridedAxes axes = merged(strided_axes(kernel.extents, strides));
+  kernel.extents = extents_of(axes);
+  for (std::size_t k = 0; k < strides.size(); ++k) kernel.inputs[k].strides = strides_of(axes, k);
   return kernel;
 }
 

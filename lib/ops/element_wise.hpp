@@ -18,12 +18,14 @@ struct ElementWiseOperand {
 };
 
 /// The kernel of an expression over operands, for an output of these sizes; its axes are merged.
-ElementWiseKernel element_wise(Expression expression,
-                               const std::vector<std::uint64_t>& sizes,
+ElementWiseKernel element_wise(Expression expression, const std::vector<std::uint64_t>& sizes,
                                const std::vector<ElementWiseOperand>& operands,
                                DataType output_type, std::array<Parameter, 4> parameters = {});
 
-/// The same, added to a plan.
+/// The same kernel with merged axes.
+ElementWiseKernel merged(ElementWiseKernel kernel);
+
+/// A kernel as element_wise() makes it, added to a plan.
 void add_element_wise(PlanBuilder& plan, Expression expression,
                       const std::vector<std::uint64_t>& sizes,
                       const std::vector<ElementWiseOperand>& operands, std::size_t output,

@@ -1,4 +1,5 @@
 // Tiles of element-wise computation: a box of outputs needs the same box of each input.
+#include "ops/element_wise.hpp"
 #include "ops/tiles.hpp"
 
 namespace dmlop::tiles {
@@ -49,7 +50,7 @@ Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box)
     input.strides = std::move(needed.strides);
     tile.gathers.push_back(std::move(needed.gather));
   });
-  tile.kernel = std::move(inner);
+  tile.kernel = merged(std::move(inner));
   return tile;
 }
 

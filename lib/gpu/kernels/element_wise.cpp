@@ -87,34 +87,6 @@ bool has_64_bits(ComputeType type) {
   return type == ComputeType::int64 || type == ComputeType::uint64;
 }
 
-// Whether axis a and the next one are walked as one.
-bool can_merge(const ElementWiseKernel& kernel, std::size_t a) {
-  return std::all_of(kernel.inputs.begin(), kernel.inputs.end(), [&](const auto& input) {
-    return input.constant || input.strides[a] == input.strides[a + 1] * kernel.extents[a + 1];
-  });
-}
-
-void erase_axis(ElementWiseKernel& kernel, std::size_t a) {
-  const auto at = static_cast<std::ptrdiff_t>(a);
-  kernel.extents.erase(kernel.extents.begin() + at);
-  for (ElementWiseInput& input : kernel.inputs) {
-    if (!input.constant) input.strides.erase(input.strides.begin() + at);
-  }
-}
-
-// The same kernel with as few axes as possible.
-ElementWiseKernel with_merged_axes(ElementWiseKernel kernel) {
-  for (std::size_t a = kernel.extents.size(); a-- > 0 && kernel.extents.size() > 1;) {
-    if (kernel.extents[a] == 1) erase_axis(kernel, a);
-  }
-  for (std::size_t a = kernel.extents.size() - 1; a-- > 0;) {
-    if (!can_merge(kernel, a)) continue;
-    kernel.extents[a + 1] *= kernel.extents[a];
-    erase_axis(kernel, a);
-  }
-  return kernel;
-}
-
 // How the elements of a thread lie.
 enum class ElementLayout : uint { anyhow = LAYOUT_ANYHOW, row = LAYOUT_ROW, line = LAYOUT_LINE };
 
@@ -235,7 +207,7 @@ Dispatches dispatches_of(const ElementWiseKernel& kernel) {
   if (!has_loads(kernel)) return refused("GPU kernels do not compute this with 64 bits");
   if (has_64_bits(kernel.compute) && kernel.input_scale)
     return refused("GPU kernels do not scale integers of 64 bits");
-  return expression_dispatch(with_merged_axes(kernel));
+  return expression_dispatch(kernel);
 }
 
 }  // namespace dmlop::gpu::kernels
