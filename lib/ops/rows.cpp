@@ -23,52 +23,6 @@ Strides repeating(const Sizes& sizes, Strides strides) {
   return strides;
 }
 
-/// Axes with the strides of several operands along them.
-class Axes {
- public:
-  explicit Axes(const std::vector<RowValue>& operands) : operands_(operands) {}
-
-  // Where each operand goes on as it does inside, the axis merges with the one before.
-  void add(std::size_t axis, std::uint64_t extent) {
-    if (extent == 1) return;
-    Strides strides;
-    for (const RowValue& value : operands_) strides.push_back(value.strides[axis]);
-    if (!axes_.empty() && nest(axes_.back().strides, extent, strides)) {
-      axes_.back() = {axes_.back().extent * extent, std::move(strides)};
-    } else {
-      axes_.push_back({extent, std::move(strides)});
-    }
-  }
-
-  // To the end of the kernel's; at least one.
-  void append_to(ReduceKernel& kernel) const {
-    for (const Axis& axis : axes_) append(axis, kernel);
-    if (axes_.empty()) append({1, Strides(operands_.size(), 0)}, kernel);
-  }
-
- private:
-  struct Axis {
-    std::uint64_t extent;
-    Strides strides;  // of each operand
-  };
-
-  static bool nest(const Strides& outer, std::uint64_t extent, const Strides& inner) {
-    for (std::size_t k = 0; k < inner.size(); ++k) {
-      if (outer[k] != extent * inner[k]) return false;
-    }
-    return true;
-  }
-
-  static void append(const Axis& axis, ReduceKernel& kernel) {
-    kernel.extents.push_back(axis.extent);
-    for (std::size_t k = 0; k < axis.strides.size(); ++k)
-      kernel.operands[k].strides.push_back(axis.strides[k]);
-  }
-
-  const std::vector<RowValue>& operands_;
-  std::vector<Axis> axes_;
-};
-
 bool finds_index(ReduceFunction function) {
   return function == ReduceFunction::index_of_minimum ||
          function == ReduceFunction::index_of_maximum;
@@ -122,26 +76,24 @@ ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
                       .finish = reduction.finish,
                       .takes_last = reduction.takes_last,
                       .output_type = type};
-  for (const RowValue& value : operands) kernel.operands.push_back({.data_type = value.type});
-  Axes kept(operands), reduced(operands);
-  std::vector<std::size_t> row;
-  for (std::size_t i = 0; i < shape.sizes.size(); ++i) {
-    if (shape.is_reduced[i]) {
-      row.push_back(i);
-    } else {
-      kept.add(i, shape.sizes[i]);
-    }
-  }
+  std::vector<Strides> strides;
+  for (const RowValue& value : operands) strides.push_back(value.strides);
+  StridedAxes axes, row;
+  for (std::size_t i = 0; const StridedAxis& axis : strided_axes(shape.sizes, strides))
+    (shape.is_reduced[i++] ? row : axes).push_back(axis);
   // Memory is read in order, unless the order of elements counts.
-  const Strides& strides = operands.front().strides;
   if (!finds_index(reduction.function)) {
-    std::stable_sort(row.begin(), row.end(),
-                     [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+    std::stable_sort(row.begin(), row.end(), [](const StridedAxis& a, const StridedAxis& b) {
+      return a.strides[0] > b.strides[0];
+    });
   }
-  for (const std::size_t axis : row) reduced.add(axis, shape.sizes[axis]);
-  kept.append_to(kernel);
-  kernel.kept = kernel.extents.size();
-  reduced.append_to(kernel);
+  axes = merged(axes);
+  row = merged(row);
+  kernel.kept = axes.size();
+  axes.insert(axes.end(), row.begin(), row.end());
+  kernel.extents = extents_of(axes);
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    kernel.operands.push_back({operands[k].type, strides_of(axes, k)});
   return kernel;
 }
 
