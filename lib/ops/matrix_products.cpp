@@ -84,34 +84,33 @@ std::pair<InputPointers, InputPointers> inputs_of(ProductKernel& kernel) {
   return {by_row, shared};
 }
 
-void remove_batch_axis(ProductKernel& kernel, std::size_t axis) {
-  const auto at = static_cast<std::ptrdiff_t>(axis);
-  const auto [by_row, shared] = inputs_of(kernel);
-  for (const InputPointers& inputs : {by_row, shared}) {
-    for (ProductInput* input : inputs)
-      input->batch_strides.erase(input->batch_strides.begin() + at);
-  }
-  kernel.batches.erase(kernel.batches.begin() + at);
+Strides with_last(Strides strides, std::uint64_t last) {
+  strides.push_back(last);
+  return strides;
 }
 
 }  // namespace
 
 ProductKernel simplified(ProductKernel kernel) {
-  for (std::size_t axis = kernel.batches.size(); axis-- > 0;) {
-    if (kernel.batches[axis] == 1) remove_batch_axis(kernel, axis);
-  }
   const auto [by_row, shared] = inputs_of(kernel);
-  const auto is_shared = [](const ProductInput* input) { return input->batch_strides.back() == 0; };
-  const auto is_even = [&](const ProductInput* input) {
-    return kernel.rows == 1 || input->batch_strides.back() == kernel.rows * input->row_stride;
-  };
-  while (!kernel.batches.empty() && std::all_of(shared.begin(), shared.end(), is_shared) &&
-         std::all_of(by_row.begin(), by_row.end(), is_even)) {
-    if (kernel.rows == 1) {
-      for (ProductInput* input : by_row) input->row_stride = input->batch_strides.back();
-    }
-    kernel.rows *= kernel.batches.back();
-    remove_batch_axis(kernel, kernel.batches.size() - 1);
+  // The rows are an axis inside of the batches.
+  std::vector<Strides> strides;
+  for (const ProductInput* input : by_row)
+    strides.push_back(with_last(input->batch_strides, input->row_stride));
+  for (const ProductInput* input : shared) strides.push_back(with_last(input->batch_strides, 0));
+  StridedAxes axes = merged(strided_axes(with_last(kernel.batches, kernel.rows), strides));
+  const StridedAxis last = axes.back();
+  const auto first_shared = last.strides.begin() + static_cast<std::ptrdiff_t>(by_row.size());
+  if (std::all_of(first_shared, last.strides.end(), [](auto stride) { return stride == 0; })) {
+    axes.pop_back();
+    kernel.rows = last.extent;
+    for (std::size_t k = 0; k < by_row.size() && kernel.rows > 1; ++k)
+      by_row[k]->row_stride = last.strides[k];
+  }
+  kernel.batches = extents_of(axes);
+  std::size_t next = 0;
+  for (const InputPointers& inputs : {by_row, shared}) {
+    for (ProductInput* input : inputs) input->batch_strides = strides_of(axes, next++);
   }
   return kernel;
 }

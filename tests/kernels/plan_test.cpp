@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "described.hpp"
 #include "gpu_device.hpp"
 #include "job/backend.hpp"
 #include "ops/operator.hpp"
@@ -224,6 +225,71 @@ TEST_CASE("plan: a builder names slots by field, and refuses what no backend cou
   CHECK(plan.slots[*plan.find("OutputTensor")].elements == 10);
   CHECK(plan.slots[*plan.find("InputTensor")].elements == 6);
   CHECK_FALSE(plan.find("the sums"));
+}
+
+/// The first kernel of an operator's plan.
+template <typename Kind>
+Kind planned(const std::string& name, const Json& desc) {
+  const Checked checked = check_desc(name, desc);
+  REQUIRE(messages_of(checked.diagnostics) == "");
+  return std::get<Kind>(make_plan(*checked.description).passes.front().kernel);
+}
+
+TEST_CASE("plans: axes that tensors have in common are merged, for all devices") {
+  const auto tensor = [](const Json& sizes) {
+    return Json{{"DataType", "FLOAT32"}, {"Sizes", sizes}};
+  };
+  const Json image = tensor({2, 3, 4, 5});
+  const Json indices{{"DataType", "UINT32"}, {"Sizes", {2, 3, 4, 5}}};
+  const auto gather = planned<GatherKernel>(
+      "GATHER", {{"InputTensor", image},
+                 {"IndicesTensor", {{"DataType", "UINT32"}, {"Sizes", {1, 1, 1, 14}}}},
+                 {"Axis", 2},
+                 {"IndexDimensions", 1}});
+  CHECK(gather.axes == StridedAxes{{6, {20}}, {14, {0, 1}}, {5, {1}}});
+  const auto scatter = planned<ScatterKernel>(
+      "SCATTER_ELEMENTS",
+      {{"InputTensor", image}, {"IndicesTensor", indices}, {"UpdatesTensor", image}, {"Axis", 1}});
+  CHECK(scatter.outer == StridedAxes{{2, {60, 60, 60}}});
+  CHECK(scatter.inner == StridedAxes{{20, {1, 1, 1}}});
+  const auto unpool =
+      planned<UnpoolKernel>("MAX_UNPOOLING", {{"InputTensor", image},
+                                              {"IndicesTensor", indices},
+                                              {"OutputTensor", tensor({2, 3, 8, 10})}});
+  CHECK(unpool.axes == StridedAxes{{120, {1, 1}}});
+  const auto band = planned<BandKernel>("DIAGONAL_MATRIX1", {{"InputTensor", image},
+                                                             {"OutputTensor", image},
+                                                             {"ValueDataType", "FLOAT32"},
+                                                             {"Value", 1},
+                                                             {"DiagonalFillBegin", 0},
+                                                             {"DiagonalFillEnd", 1}});
+  CHECK(band.lines == StridedAxes{{24, {5}}});
+  const auto count = planned<NonzeroCountKernel>(
+      "NONZERO_COORDINATES",
+      {{"InputTensor", image},
+       {"OutputCountTensor", {{"DataType", "UINT32"}, {"Sizes", {1}}}},
+       {"OutputCoordinatesTensor", {{"DataType", "UINT32"}, {"Sizes", {120, 4}}}}});
+  CHECK(count.axes == StridedAxes{{120, {1}}});
+  const auto fold = planned<FoldKernel>("FOLD", {{"InputTensor", tensor({2, 12, 6})},
+                                                 {"OutputTensor", tensor({2, 3, 3, 4})},
+                                                 {"WindowSizes", {2, 2}},
+                                                 {"Strides", {1, 1}},
+                                                 {"Dilations", {1, 1}},
+                                                 {"StartPadding", {0, 0}},
+                                                 {"EndPadding", {0, 0}}});
+  CHECK(fold.batches == StridedAxes{{6, {24}}});
+  const auto gemm = [&](const Json& right) {
+    return Json{{"ATensor", image}, {"BTensor", right}, {"TransA", "NONE"},
+                {"TransB", "NONE"}, {"Alpha", 1},       {"Beta", 0}};
+  };
+  const auto product = planned<ProductKernel>("GEMM", gemm(tensor({2, 3, 5, 6})));
+  CHECK(product.batches == std::vector<std::uint64_t>{6});
+  CHECK(product.right.batch_strides == std::vector<std::uint64_t>{30});
+  Json shared = tensor({2, 3, 5, 6});
+  shared["Strides"] = {0, 0, 6, 1};
+  const auto rows = planned<ProductKernel>("GEMM", gemm(shared));
+  CHECK(rows.batches.empty());
+  CHECK(rows.rows == 24);
 }
 
 }  // namespace
