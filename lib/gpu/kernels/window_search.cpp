@@ -7,6 +7,7 @@
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/kernels/shared_taps.hpp"
 #include "gpu/kernels/window_walk.hpp"
+#include "ops/kernels/strided_axes.hpp"
 #include "ops/taps.hpp"
 
 namespace dmlop::gpu::kernels {
@@ -74,18 +75,27 @@ bool fits(const WindowAxis& axis) {
          windows->size * windows->dilation < number_limit;
 }
 
-/// The axes that are copied, those next to each other as one, and those with windows.
+/// The axes that are copied and those with windows.
 struct Axes {
-  std::vector<PlacedAxis> copied, windowed;
+  StridedAxes copied;  // operands: the packed output, the input, the packed input; none if they are
+                       // of one index
+  std::vector<PlacedAxis> windowed;
 
   explicit Axes(const std::vector<WindowAxis>& axes) {
     std::uint64_t output_stride = 1, place_stride = 1;
-    for (std::size_t a = axes.size(); a-- > 0;) {
-      add({axes[a], output_stride, place_stride});
-      output_stride *= axes[a].output_extent;
-      place_stride *= axes[a].input_extent;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      if (is_copied(*axis)) {
+        copied.push_back({axis->output_extent, {output_stride, axis->input_stride, place_stride}});
+      } else {
+        windowed.push_back({*axis, output_stride, place_stride});
+      }
+      output_stride *= axis->output_extent;
+      place_stride *= axis->input_extent;
     }
     std::reverse(windowed.begin(), windowed.end());
+    std::reverse(copied.begin(), copied.end());
+    copied = merged(copied);
+    if (elements_of(copied) == 1) copied.clear();
   }
 
   /// The windowed axis that the kernel has at `slot` of 8; none in front of the first.
@@ -94,29 +104,6 @@ struct Axes {
     return slot < missing ? nullptr : &windowed[slot - missing];
   }
   std::size_t outer() const { return windowed.size() - std::min(windowed.size(), nested_axes); }
-
- private:
-  void add(PlacedAxis next) {
-    if (!is_copied(next.axis)) {
-      windowed.push_back(next);
-    } else if (next.axis.output_extent == 1) {
-      return;
-    } else if (!copied.empty() && continues(copied.back(), next)) {
-      copied.back().axis.output_extent *= next.axis.output_extent;
-      copied.back().axis.input_extent *= next.axis.output_extent;
-    } else {
-      copied.push_back(next);
-    }
-  }
-
-  // Whether an axis goes on where the inner one ends, in all that the kernel counts.
-  static bool continues(const PlacedAxis& inner, const PlacedAxis& outer) {
-    const std::uint64_t extent = inner.axis.output_extent;
-    return inner.axis.input_extent == extent &&
-           outer.output_stride == inner.output_stride * extent &&
-           outer.place_stride == inner.place_stride * extent &&
-           outer.axis.input_stride == inner.axis.input_stride * extent;
-  }
 };
 
 /// The most taps of an output, and the words of the table.
@@ -292,7 +279,7 @@ std::optional<WindowWalk> pooling_walk_of(const WindowSearch& search, const Axes
                         .planes = planes_of(search, axes),
                         .strides = {height.axis.input_stride},
                         .plane_work = axes.copied.size()};
-  for (const PlacedAxis& copied : axes.copied) windows.strides.push_back(copied.axis.input_stride);
+  for (const StridedAxis& copied : axes.copied) windows.strides.push_back(copied.strides[1]);
   return window_walk(windows);
 }
 
@@ -312,12 +299,11 @@ struct ResampleWalk {
 SharedTaps shared_taps_of(const Axes& axes, std::uint64_t size, std::uint64_t taps) {
   if (size == 4 && taps == 2) return {};
   const std::uint64_t per_word = 4 / size;
-  const auto is_odd = [&](const PlacedAxis& placed) {
-    return placed.axis.input_stride % per_word != 0;
-  };
+  const auto is_odd = [&](std::uint64_t stride) { return stride % per_word != 0; };
   const WindowAxis& width = axes.windowed[1].axis;
-  if (width.input_stride != 1 || is_odd(axes.windowed[0]) ||
-      std::any_of(axes.copied.begin(), axes.copied.end(), is_odd))
+  if (width.input_stride != 1 || is_odd(axes.windowed[0].axis.input_stride) ||
+      std::any_of(axes.copied.begin(), axes.copied.end(),
+                  [&](const StridedAxis& copied) { return is_odd(copied.strides[1]); }))
     return {};
   return shared_taps(width, wide_columns_bytes / size, per_word);
 }
@@ -353,6 +339,18 @@ void set_common(std::vector<uint>& words, std::size_t at, const PlacedAxis& plac
   words[at + axis_output_extent] = word(placed.axis.output_extent);
   words[at + axis_input_stride] = word(placed.axis.input_stride);
   words[at + axis_place_stride] = static_cast<uint>(placed.place_stride);
+}
+
+// Innermost first.
+void set_copied(std::vector<uint>& words, const StridedAxes& copied) {
+  words[at_copied_axes] = word(copied.size());
+  std::size_t at = at_copied;
+  for (auto axis = copied.rbegin(); axis != copied.rend(); ++axis, at += copied_words) {
+    set_common(words, at,
+               {{.output_extent = axis->extent, .input_stride = axis->strides[1]},
+                axis->strides[0],
+                axis->strides[2]});
+  }
 }
 
 void add_table(std::vector<uint>& words, const WindowAxis& axis) {
@@ -405,14 +403,12 @@ std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const P
                            const Quick& quick) {
   std::vector<uint> words(at_tables);
   words[at_elements] = word(elements_of(search));
-  words[at_copied_axes] = word(axes.copied.size());
   words[at_outer_axes] = word(axes.outer());
   words[at_parts] = word(parts.count);
   words[at_part_rows] = word(parts.rows);
   words[at_part_columns] = word(parts.columns);
   words[at_column_parts] = word(parts.column_parts);
-  for (std::size_t i = 0; i < axes.copied.size(); ++i)
-    set_common(words, at_copied + i * copied_words, axes.copied[i]);
+  set_copied(words, axes.copied);
   // Outer axes stand at the beginning, the last three at the end.
   for (std::size_t i = 0; i < axes.outer(); ++i)
     set_window(words, at_windows + i * window_words, axes.windowed[i]);
@@ -433,12 +429,10 @@ std::vector<uint> words_of(const WindowSearch& search, const Axes& axes, const P
 template <typename Walk>
 std::vector<uint> words_of(const Axes& axes, const Walk& walk) {
   std::vector<uint> words(at_tables);
-  words[at_copied_axes] = word(axes.copied.size());
   words[at_parts] = word(walk.row_blocks);
   words[at_part_rows] = word(walk.block_rows);
   words[at_column_parts] = word(walk.column_blocks);
-  for (std::size_t i = 0; i < axes.copied.size(); ++i)
-    set_common(words, at_copied + i * copied_words, axes.copied[i]);
+  set_copied(words, axes.copied);
   return words;
 }
 
