@@ -23,7 +23,7 @@ bool suits_walk(const ProductKernel& kernel) {
   const bool has_added = !kernel.added || (is_known_float(kernel.added->data_type) &&
                                            kernel.added->column_stride == 0);
   return is_plain && has_types && has_added && !kernel.is_added_scaled && kernel.depth == 1 &&
-         kernel.windows.size() == 2 && kernel.windows[1].input_stride == 1 &&
+         kernel.windows.size() == 2 &&
          std::all_of(kernel.windows.begin(), kernel.windows.end(), is_dense);
 }
 
@@ -33,11 +33,12 @@ ProductWindow ascending(ProductWindow window) {
   return window;
 }
 
-WalkedAxis walked(const ProductWindow& window) {
+PoolingAxis walked(const ProductWindow& window) {
   return {.input_extent = window.input_extent,
           .output_extent = window.output_extent,
+          .input_stride = window.input_stride,
           .window = window.taps,
-          .stride = static_cast<std::uint64_t>(window.step),
+          .window_stride = static_cast<std::uint64_t>(window.step),
           .start_padding = -ascending(window).offset};
 }
 
@@ -70,7 +71,7 @@ std::optional<WindowWalk> walk_of(const ProductKernel& kernel) {
   windows.strides.insert(windows.strides.end(), kernel.right.batch_strides.begin(),
                          kernel.right.batch_strides.end());
   // Measured for windows that share rows.
-  if (windows.height.stride >= windows.height.window) return std::nullopt;
+  if (windows.height.window_stride >= windows.height.window) return std::nullopt;
   return window_walk(windows);
 }
 

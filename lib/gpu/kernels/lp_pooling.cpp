@@ -62,26 +62,17 @@ bool takes_whole_windows(const LpPoolingKernel& kernel) {
   return whole_windows_work(kernel) <= thread_work_limit;
 }
 
-WalkedAxis walked(const PoolingAxis& axis) {
-  return {.input_extent = axis.input_extent,
-          .output_extent = axis.output_extent,
-          .window = axis.window,
-          .stride = axis.window_stride,
-          .start_padding = axis.start_padding};
-}
-
 // How threads walk down the windows, where these lie over two axes of packed rows.
 std::optional<WindowWalk> walk_of(const LpPoolingKernel& kernel) {
   const auto& [depth, height, width] = kernel.axes;
   const bool is_flat = depth.window == 1 && depth.start_padding == 0 &&
                        (depth.output_extent - 1) * depth.window_stride < depth.input_extent;
-  const bool is_dilated = height.dilation > 1 || width.dilation > 1;
-  if (!is_flat || is_dilated || width.input_stride != 1) return std::nullopt;
+  if (!is_flat) return std::nullopt;
   WalkedWindows windows{
       .data_type = kernel.data_type,
       .operation = word(known_exponent(kernel)),
-      .height = walked(height),
-      .width = walked(width),
+      .height = height,
+      .width = width,
       .planes = kernel.batch_extents[0] * kernel.batch_extents[1] * depth.output_extent,
       .slack_bytes = slack_bytes,
       .element_work = power_work(kernel)};

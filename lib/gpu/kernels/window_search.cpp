@@ -254,28 +254,26 @@ std::uint64_t planes_of(const WindowSearch& search, const Axes& axes) {
          (axes.windowed[0].axis.output_extent * axes.windowed[1].axis.output_extent);
 }
 
-WalkedAxis walked(const WindowAxis& axis) {
+PoolingAxis walked(const WindowAxis& axis) {
   const auto& windows = std::get<Windows>(axis.reach);
   return {.input_extent = axis.input_extent,
           .output_extent = axis.output_extent,
+          .input_stride = axis.input_stride,
           .window = windows.size,
-          .stride = windows.stride,
+          .window_stride = windows.stride,
+          .dilation = windows.dilation,
           .start_padding = static_cast<std::int64_t>(windows.start_padding)};
 }
 
 // Of shaders/pooling_walk.hlsl.
 std::optional<WindowWalk> pooling_walk_of(const WindowSearch& search, const Axes& axes) {
   if (!has_planes(search, axes)) return std::nullopt;
-  for (const PlacedAxis& placed : axes.windowed) {
-    if (!is_plain(placed.axis) || std::get<Windows>(placed.axis.reach).dilation != 1)
-      return std::nullopt;
-  }
-  const PlacedAxis& height = axes.windowed[0];
-  if (axes.windowed[1].axis.input_stride != 1) return std::nullopt;
+  const PlacedAxis &height = axes.windowed[0], &width = axes.windowed[1];
+  if (!is_plain(height.axis) || !is_plain(width.axis)) return std::nullopt;
   WalkedWindows windows{.data_type = search.data_type,
                         .operation = search.is_maximum ? 0U : 1U,
                         .height = walked(height.axis),
-                        .width = walked(axes.windowed[1].axis),
+                        .width = walked(width.axis),
                         .planes = planes_of(search, axes),
                         .strides = {height.axis.input_stride},
                         .plane_work = axes.copied.size()};

@@ -37,17 +37,19 @@ class Walker {
   explicit Walker(const WalkedWindows& windows) : windows_(windows) {}
 
   bool fits() const {
+    if (height_.dilation > 1 || width_.dilation > 1 || width_.input_stride != 1) return false;
     // Rows between windows would be loaded for nothing.
-    return height_.window > 1 && height_.stride > 0 && height_.stride <= height_.window &&
-           height_.window <= window_most && width_.window <= window_most && width_.stride > 0 &&
-           width_.stride <= stride_x_most && fits_slack();
+    return height_.window > 1 && height_.window_stride > 0 &&
+           height_.window_stride <= height_.window && height_.window <= window_most &&
+           width_.window <= window_most && width_.window_stride > 0 &&
+           width_.window_stride <= stride_x_most && fits_slack();
   }
 
   /// A vector of each row. 16 bytes are stored faster. 8 need fewer registers, of which wide
   /// windows of FLOAT16 have too few, and strided ones of FLOAT32 where 8 make rows whole vectors.
   std::uint64_t columns() const {
     const bool is_wide = size_ == 2 && width_.window > narrow_most && !windows_.is_weighted;
-    const bool is_apart = size_ == 4 && width_.stride > 1 && width_.output_extent % 2 == 0;
+    const bool is_apart = size_ == 4 && width_.window_stride > 1 && width_.output_extent % 2 == 0;
     return (is_wide || is_apart ? 8 : 16) / size_;
   }
   /// Elements at whose multiples rows of the output begin, as far as that matters.
@@ -73,11 +75,11 @@ class Walker {
   std::uint64_t loaded() const { return loads().words; }
   std::uint64_t skipped() const { return loads().skipped; }
   /// Elements of a row that a thread needs, and the words of them.
-  std::uint64_t reach() const { return (columns() - 1) * width_.stride + width_.window; }
+  std::uint64_t reach() const { return (columns() - 1) * width_.window_stride + width_.window; }
   std::uint64_t words() const { return loads().count; }
 
  private:
-  bool shares_rows() const { return height_.stride < height_.window; }
+  bool shares_rows() const { return height_.window_stride < height_.window; }
   std::uint64_t per_word() const { return 4 / size_; }
 
   bool rows_begin_at_multiples_of(std::uint64_t elements) const {
@@ -109,7 +111,8 @@ class Walker {
     Loads best = loads_of(1);
     for (const std::uint64_t at_once : {2U, 4U}) {
       const std::uint64_t elements = at_once * per_word();
-      const bool is_multiple = column_blocks() == 1 || columns() * width_.stride % elements == 0;
+      const bool is_multiple =
+          column_blocks() == 1 || columns() * width_.window_stride % elements == 0;
       const Loads loads = loads_of(at_once);
       if (is_multiple && rows_begin_at_multiples_of(elements) &&
           loads.instructions() < best.instructions())
@@ -118,8 +121,8 @@ class Walker {
     return best;
   }
 
-  static bool is_padded(const WalkedAxis& axis) {
-    const auto end = static_cast<Int>((axis.output_extent - 1) * axis.stride + axis.window);
+  static bool is_padded(const PoolingAxis& axis) {
+    const auto end = static_cast<Int>((axis.output_extent - 1) * axis.window_stride + axis.window);
     return axis.start_padding > 0 || end - axis.start_padding > static_cast<Int>(axis.input_extent);
   }
 
@@ -128,15 +131,15 @@ class Walker {
     if (!windows_.slack_bytes) return true;
     const auto slack = static_cast<Int>(*windows_.slack_bytes / size_);
     const auto last =
-        static_cast<Int>((width_.output_extent - 1) / columns() * columns() * width_.stride);
+        static_cast<Int>((width_.output_extent - 1) / columns() * columns() * width_.window_stride);
     const Int begin = width_.start_padding + static_cast<Int>(skipped());
     const Int end = last - begin + static_cast<Int>((words() + 3) * per_word());
     return begin <= slack && end - static_cast<Int>(width_.input_extent) <= slack;
   }
 
   const WalkedWindows& windows_;
-  const WalkedAxis& height_ = windows_.height;
-  const WalkedAxis& width_ = windows_.width;
+  const PoolingAxis& height_ = windows_.height;
+  const PoolingAxis& width_ = windows_.width;
   std::uint64_t size_ = size_of(windows_.data_type);
 };
 
@@ -149,7 +152,7 @@ std::uint64_t work_of(const WalkedWindows& windows, const Walker& walker, std::u
                                   (walker.reach() + 1) * (2 + windows.element_work) +
                                   columns * (2 + 2 * height);
   const std::uint64_t output_row = storing + columns * (2 + windows.output_work);
-  const std::uint64_t input_rows = (rows - 1) * windows.height.stride + 2 * height;
+  const std::uint64_t input_rows = (rows - 1) * windows.height.window_stride + 2 * height;
   return windows.plane_work + 3 * columns + input_rows * input_row + rows * output_row + 16;
 }
 
@@ -184,8 +187,8 @@ std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
                                         .OPERATION = windows.operation,
                                         .WIDTH = windows.width.window,
                                         .HEIGHT = windows.height.window,
-                                        .STRIDE_X = windows.width.stride,
-                                        .STRIDE_Y = windows.height.stride,
+                                        .STRIDE_X = windows.width.window_stride,
+                                        .STRIDE_Y = windows.height.window_stride,
                                         .COLUMNS = walker.columns(),
                                         .LOADED = walker.loaded(),
                                         .IS_PADDED = walker.is_padded(),

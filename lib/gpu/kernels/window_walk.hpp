@@ -7,24 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "ops/kernels/lp_pooling.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop::gpu::kernels {
 
-/// Windows along one axis. Negative padding begins behind the first element.
-struct WalkedAxis {
-  std::uint64_t input_extent = 1;
-  std::uint64_t output_extent = 1;
-  std::uint64_t window = 1;
-  std::uint64_t stride = 1;
-  std::int64_t start_padding = 0;
-};
-
-/// Windows over the last two axes of packed outputs. Elements of an input row are side by side.
+/// Windows over the last two axes of packed outputs.
 struct WalkedWindows {
   DataType data_type = DataType::Float32;  // or FLOAT16
   std::uint32_t operation = 0;             // the kernel's
-  WalkedAxis height, width;
+  PoolingAxis height, width;
   std::uint64_t planes = 1;
   std::vector<std::uint64_t> strides;  // of the input's other axes, elements
   /// Bytes that may be loaded in front of the first element and behind the last; none where the
@@ -47,7 +39,8 @@ struct WindowWalk {
   std::vector<std::uint32_t> specialization;
 };
 
-/// None where the windows do not fit the kernel, or are too few for its set-up to pay.
+/// None where the windows do not fit the kernel, as those that are dilated or do not find elements
+/// of a row side by side, or are too few for its set-up to pay.
 std::optional<WindowWalk> window_walk(const WalkedWindows& windows);
 
 }  // namespace dmlop::gpu::kernels
