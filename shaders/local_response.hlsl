@@ -1,6 +1,6 @@
-// LOCAL_RESPONSE_NORMALIZATION across channels: passes of a plan that lib/gpu/kernels/local_response.cpp makes one. A
-// thread owns vectors of 16 bytes in some channels, one behind the other, so that most elements of a window are in the
-// nearest cache when it reads them again.
+// LOCAL_RESPONSE_NORMALIZATION across channels (lib/ops/kernels/local_response.hpp). A thread owns vectors of 16 bytes
+// in some channels, one behind the other, so that most elements of a window are in the nearest cache when it reads them
+// again.
 #include "parameters/local_response.hlsli"
 #define PARAMETERS LocalResponseParameters
 #define LOADS_VECTORS

@@ -1,6 +1,6 @@
-// Rows that are normalized by what they add up to: passes of a plan that lib/gpu/kernels/rows.cpp makes one. Some lanes
-// of a group, a power of two, hold a row as numbers while they find first its maximum or mean, and then the sum of
-// powers or squares, and write what each number becomes. Memory is read once.
+// Rows that are normalized by what they add up to (lib/ops/kernels/rows.hpp). Some lanes of a group, a power of two,
+// hold a row as numbers while they find first its maximum or mean, and then the sum of powers or squares, and write what
+// each number becomes. Memory is read once.
 //
 // Rows lie at a stretch, and a vector of 16 bytes belongs to one of them; or, with COLUMNS, they stand side by side, and
 // a vector has an element of each of 4 or 8 rows. Rows too long for a group are cut into parts: a stage leaves in the

@@ -97,8 +97,12 @@ void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint
                Stores::cached, {&destination, 1});
 }
 
-void for_each_part(const Parts& parts, std::span<const std::size_t> sizes, unsigned threads,
-                   std::span<std::byte* const> outputs, const ExecutePart& execute) {
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 std::span<std::byte* const> outputs) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
+  const Prepared prepared = prepare(kernel, inputs, threads);
+  const Parts parts(kernel, part_bytes);
   const bool is_small = parts.elements() * sizes.front() < streamed_bytes;
   const Stores stores = is_small ? Stores::cached : Stores::streaming;
   parallel_for(threads, parts.count(), [&](unsigned, std::uint64_t index) {
@@ -106,19 +110,8 @@ void for_each_part(const Parts& parts, std::span<const std::size_t> sizes, unsig
     std::vector<Destination> destinations;
     for (std::size_t k = 0; k < outputs.size(); ++k)
       destinations.push_back({outputs[k] + part.begin * sizes[k], part.step * sizes[k]});
-    execute(part, stores, destinations);
+    execute_part(kernel, inputs, prepared.get(), part, stores, destinations);
   });
-}
-
-void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
-                 std::span<std::byte* const> outputs) {
-  std::vector<std::size_t> sizes;
-  for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
-  const Prepared prepared = prepare(kernel, inputs, threads);
-  for_each_part(Parts(kernel, part_bytes), sizes, threads, outputs,
-                [&](const Part& part, Stores stores, Destinations destinations) {
-                  execute_part(kernel, inputs, prepared.get(), part, stores, destinations);
-                });
 }
 
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -46,11 +45,6 @@ void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores 
 
 /// A thread takes so much output at a time: enough for the taking not to matter.
 inline constexpr Threshold part_bytes{std::uint64_t{1} << 20, 48};
-
-/// Computes outputs with elements of these sizes in memory, part for part.
-using ExecutePart = std::function<void(const Part& part, Stores stores, Destinations outputs)>;
-void for_each_part(const Parts& parts, std::span<const std::size_t> sizes, unsigned threads,
-                   std::span<std::byte* const> outputs, const ExecutePart& execute);
 
 /// Computes the whole of each output into memory, spread over `threads`. Errors: interrupted.
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,

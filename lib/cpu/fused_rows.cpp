@@ -1,15 +1,18 @@
-// Softmax and normalization of rows, each row in one go.
-#include "cpu/fused_rows.hpp"
-
+// Softmax and normalization of rows that lie at a stretch and stay in the caches, each in one go:
+// memory is read once, and a power is computed once. Elements are added in one order on all
+// machines: in that of the passes that compute the same (ops/expand.hpp), except where these read
+// rows of less than 32 elements as columns.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "base/threshold.hpp"
 #include "cpu/elements.hpp"
+#include "cpu/kinds.hpp"
 #include "cpu/simd_small.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -57,8 +60,8 @@ void powers_of(const float* HWY_RESTRICT x, float largest, std::size_t count,
 /// A scale or bias: a number, or what stands under a stretch of the output.
 class RowOperand {
  public:
-  RowOperand(const ElementWiseKernel& map, std::size_t input, const std::byte* bytes)
-      : extents_(map.extents), input_(map.inputs[input]), bytes_(bytes) {
+  RowOperand(const RowsKernel& kernel, const ElementWiseInput& input, const std::byte* bytes)
+      : extents_(kernel.shape.sizes), input_(input), bytes_(bytes) {
     if (is_constant()) values_.fill(*input_.constant);
   }
 
@@ -95,18 +98,16 @@ class RowOperand {
 
 class FusedRowsRun {
  public:
-  FusedRowsRun(const RowPasses& passes, Inputs inputs, Stores stores, std::byte* to)
-      : operation_(passes.operation),
-        map_(*passes.map),
-        type_(passes.reduction->operands.front().data_type),
-        length_(static_cast<std::size_t>(passes.reduction->extents.back())),
-        rows_(passes.reduction->extents.front()),
+  FusedRowsRun(const RowsKernel& kernel, Inputs inputs, Stores stores, std::byte* to)
+      : kernel_(kernel),
+        type_(kernel.input.type),
+        length_(static_cast<std::size_t>(kernel.shape.length())),
+        rows_(kernel.output_elements() / length_),
         input_(inputs.front().data()),
-        epsilon_(static_cast<float>(map_.parameters[0].real)),
-        scale_(operand(3, 1, inputs)),
-        bias_(operand(4, inputs.size() - 1, inputs)),
+        scale_(kernel, kernel.scale, inputs[kernel.scale.constant ? 0 : 1].data()),
+        bias_(kernel, kernel.bias, inputs.back().data()),
         output_(to, stores) {
-    const bool is_softmax = operation_ == RowOperation::softmax;
+    const bool is_softmax = kernel.operation == RowOperation::softmax;
     numbers_.resize(type_ == DataType::Float32 && is_aligned(input_) ? 0 : length_);
     powers_.resize(is_softmax ? length_ : stretch);
   }
@@ -123,13 +124,6 @@ class FusedRowsRun {
   static bool is_aligned(const std::byte* at) {
     return reinterpret_cast<std::uintptr_t>(at) % alignof(float) == 0;
   }
-  // Scales and biases of normalizations; other expressions have none.
-  RowOperand operand(std::size_t input, std::size_t place, Inputs inputs) {
-    const bool is_there = input < map_.inputs.size() && !map_.inputs[input].constant;
-    return {map_, std::min(input, map_.inputs.size() - 1),
-            is_there ? inputs[place].data() : input_};
-  }
-
   const float* numbers_of_row() {
     const std::byte* from = input_ + row_ * length_ * size_of(type_);
     if (numbers_.empty()) return reinterpret_cast<const float*>(from);
@@ -184,16 +178,16 @@ class FusedRowsRun {
   template <typename Make>
   HWY_INLINE void write(Make&& make) {
     for_each_stretch([&](std::size_t at, std::size_t count) HWY_ATTR {
-      std::byte* to = output_.take(count * size_of(map_.output_type));
-      if (map_.output_type == DataType::Float32 && is_aligned(to))
+      std::byte* to = output_.take(count * size_of(kernel_.output_type));
+      if (kernel_.output_type == DataType::Float32 && is_aligned(to))
         return make(at, count, reinterpret_cast<float*>(to));
       make(at, count, results_.data());
-      store<StoreMode::truncates, float>(map_.output_type, results_.data(), count, to);
+      store<StoreMode::truncates, float>(kernel_.output_type, results_.data(), count, to);
     });
   }
 
   void normalize_row() {
-    switch (operation_) {
+    switch (kernel_.operation) {
       case RowOperation::softmax:
       case RowOperation::log_softmax:
         return take_softmax();
@@ -206,14 +200,15 @@ class FusedRowsRun {
       case RowOperation::normalize_about_0:
         return divide_by_deviation(0, mean(sum_of_squares()));
       case RowOperation::by_norm_1:
-        return divide(x_, hypotenuse(static_cast<float>(sum_of_magnitudes()), epsilon_));
+        return divide(x_, hypotenuse(static_cast<float>(sum_of_magnitudes()), kernel_.epsilon));
       case RowOperation::by_norm_2:
-        return divide(x_, hypotenuse(static_cast<float>(std::sqrt(sum_of_squares())), epsilon_));
+        return divide(x_,
+                      hypotenuse(static_cast<float>(std::sqrt(sum_of_squares())), kernel_.epsilon));
     }
   }
 
   void take_softmax() {
-    const bool keeps_powers = operation_ == RowOperation::softmax;
+    const bool keeps_powers = kernel_.operation == RowOperation::softmax;
     const float largest = largest_in(x_, length_);
     double sums[sum_lanes] = {};
     for_each_stretch([&](std::size_t at, std::size_t count) HWY_ATTR {
@@ -240,7 +235,7 @@ class FusedRowsRun {
 
   // As the expression `normalize` says.
   void divide_by_deviation(float mean, float variance) {
-    const float deviation = std::sqrt(variance + epsilon_);
+    const float deviation = std::sqrt(variance + kernel_.epsilon);
     if (scale_.is_constant() && bias_.is_constant()) {
       const float factor = scale_.constant() / deviation, bias = bias_.constant();
       return write([&](std::size_t at, std::size_t count, float* HWY_RESTRICT to) HWY_ATTR {
@@ -259,13 +254,11 @@ class FusedRowsRun {
     });
   }
 
-  RowOperation operation_;
-  const ElementWiseKernel& map_;
+  const RowsKernel& kernel_;
   DataType type_;  // of the elements
   std::size_t length_;
   std::uint64_t rows_;
   const std::byte* input_;
-  float epsilon_;
   RowOperand scale_, bias_;
   OutputBytes output_;
   std::uint64_t row_ = 0;
@@ -276,10 +269,10 @@ class FusedRowsRun {
   Steps steps_;
 };
 
-void RunRows(const RowPasses& passes, Inputs inputs, const Part& part, Stores stores,
+void RunRows(const RowsKernel& kernel, Inputs inputs, const Part& part, Stores stores,
              std::byte* to) {
-  const std::uint64_t length = passes.reduction->extents.back();
-  FusedRowsRun(passes, inputs, stores, to)
+  const std::uint64_t length = kernel.shape.length();
+  FusedRowsRun(kernel, inputs, stores, to)
       .run(part.begin / length, (part.begin + part.length) / length);
 }
 
@@ -296,36 +289,23 @@ namespace {
 // for all threads.
 constexpr Threshold length_most{std::uint64_t{1} << 18, 37};
 
-/// Whether rows lie at a stretch, one behind the other, as the output does.
-bool are_stretches(const RowPasses& passes) {
-  const ReduceKernel& kernel = *passes.reduction;
-  const ElementWiseInput& x = passes.map->inputs.front();
-  const std::uint64_t length = kernel.extents.back();
-  return kernel.extents.size() == 2 && kernel.operands.front().strides.back() == 1 && length > 1 &&
-         length <= length_most && x.type == kernel.operands.front().data_type &&
-         kernel.output_elements() * length == passes.map->output_elements() &&
-         is_packed(*passes.map, x);
-}
-
 }  // namespace
 
-std::optional<FusedRows> fused_rows(const Plan& plan, std::size_t first) {
-  const std::optional<RowPasses> passes = row_passes(plan, first);
-  if (!passes || !are_stretches(*passes)) return {};
-  const ElementWiseKernel& map = *passes->map;
-  if (!is_within_float32(map.inputs.front().type) || !is_within_float32(map.output_type)) return {};
-  const Pass& last = plan.passes[first + passes->passes - 1];
-  FusedRows rows{*passes, {last.reads.front()}, last.writes.front()};
-  // Behind x and what the reductions wrote.
-  rows.reads.insert(rows.reads.end(),
-                    last.reads.begin() + static_cast<std::ptrdiff_t>(passes->passes),
-                    last.reads.end());
-  return rows;
+bool runs_rows(const RowsKernel& kernel) {
+  const std::optional<PackedRows> rows = packed_rows(kernel);
+  return rows && rows->stride == 1 && rows->length > 1 && rows->length <= length_most &&
+         !kernel.activation && is_within_float32(kernel.input.type) &&
+         is_within_float32(kernel.output_type);
 }
 
-void run_rows(const RowPasses& passes, Inputs inputs, const Part& part, Stores stores,
-              const Destination& to) {
-  DMLOP_BEST_SIMD(RunRows)(passes, inputs, part, stores, to.to);
+PartShape part_shape(const RowsKernel& kernel, std::uint64_t) {
+  return {.granule = kernel.shape.length()};
+}
+
+void run_part(const RowsKernel& kernel, Inputs inputs, const Part& part, Stores stores,
+              Destinations outputs) {
+  if (!runs_rows(kernel)) throw std::logic_error("the CPU runs these rows as passes");
+  DMLOP_BEST_SIMD(RunRows)(kernel, inputs, part, stores, outputs.front().to);
 }
 
 }  // namespace dmlop::cpu

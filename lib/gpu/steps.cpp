@@ -4,17 +4,9 @@
 #include <utility>
 
 #include "gpu/dispatch.hpp"
-#include "gpu/kernels/fused_passes.hpp"
+#include "ops/expand.hpp"
 
 namespace dmlop::gpu {
-namespace {
-
-std::optional<kernels::FusedPasses> fused_passes(const Plan& plan, std::size_t first) {
-  if (auto rows = kernels::fused_rows(plan, first)) return rows;
-  return kernels::fused_local_response(plan, first);
-}
-
-}  // namespace
 
 Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs) {
   Step step{std::move(dispatches)};
@@ -30,23 +22,14 @@ std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches) {
 }
 
 Steps steps_of(const Plan& plan) {
-  // Also of passes that are fused: what these are refused for, a fused kernel does not look at.
-  std::vector<Dispatches> passes;
-  for (const Pass& pass : plan.passes) {
-    passes.push_back(make_dispatches(pass.kernel));
-    if (!passes.back().refusal.empty()) return {.refusal = std::move(passes.back().refusal)};
-  }
-  Steps found;
-  for (std::size_t at = 0; at < plan.passes.size();) {
-    if (auto fused = fused_passes(plan, at)) {
-      found.steps.push_back(
-          {{std::move(fused->dispatch)}, std::move(fused->reads), {fused->write}});
-      at += fused->passes;
-      continue;
-    }
-    const Pass& pass = plan.passes[at];
-    found.steps.push_back({std::move(passes[at].dispatches), pass.reads, pass.writes});
-    ++at;
+  Plan made =
+      expanded(plan, [](const Kernel& kernel) { return make_dispatches(kernel).refusal.empty(); });
+  Steps found{.slots = std::move(made.slots)};
+  for (Pass& pass : made.passes) {
+    Dispatches dispatches = make_dispatches(pass.kernel);
+    if (!dispatches.refusal.empty()) return {.refusal = std::move(dispatches.refusal)};
+    found.steps.push_back(
+        {std::move(dispatches.dispatches), std::move(pass.reads), std::move(pass.writes)});
   }
   return found;
 }

@@ -1,5 +1,4 @@
-// What a device is given of a plan whose tensors it holds: passes, one by one or several as one.
-// Pure.
+// What a device is given of a plan whose tensors it holds. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace dmlop::gpu {
 
-/// Dispatches in order, over slots of the plan.
+/// Dispatches in order, over slots.
 struct Step {
   std::vector<Dispatch> dispatches = {};
   std::vector<std::size_t> reads = {};
@@ -25,9 +24,11 @@ Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t o
 /// The most scratch that one of these needs; they take turns with it.
 std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches);
 
-/// The steps of a plan, or why no GPU runs it. Temporaries that no step names are not needed.
+/// The steps of a plan, or why no GPU runs it. A kernel that no GPU runs has several where it has
+/// passes (ops/expand.hpp).
 struct Steps {
   std::string refusal = {};      // in words that follow "because"; "" where a GPU runs it
+  std::vector<Slot> slots = {};  // of the plan, then temporaries of such passes
   std::vector<Step> steps = {};  // none where it is refused
 };
 

@@ -11,14 +11,16 @@
 #include "job/backend_gpu.hpp"
 #include "job/device_plan.hpp"
 #include "job/host_plan.hpp"
+#include "ops/expand.hpp"
 
 namespace dmlop {
 namespace {
 
 // Before anything runs.
 void require_room(const Plan& plan, const ExecutionOptions& options) {
-  const std::uint64_t bytes = plan.temporary_bytes();
-  if (options.host_memory_bytes == 0 || bytes <= options.host_memory_bytes) return;
+  if (options.host_memory_bytes == 0) return;
+  const std::uint64_t bytes = as_passes(plan).temporary_bytes();
+  if (bytes <= options.host_memory_bytes) return;
   throw Error(ErrorKind::run_failed, "temporary tensors need " + counted(bytes, "byte") +
                                          ", and --host-memory allows " +
                                          std::to_string(options.host_memory_bytes) +

@@ -2,7 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cpu/plan_step.hpp"
+#include "cpu/execute.hpp"
+#include "cpu/plan.hpp"
 
 namespace dmlop {
 
@@ -15,21 +16,19 @@ Bytes bench_bytes(std::uint64_t count) {
 }
 
 PlanInMemory::PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads)
-    : plan_(plan), inputs_(inputs), threads_(threads) {
-  for (const Slot& slot : plan.slots)
+    : plan_(cpu::plan_for_cpu(plan)), inputs_(inputs), threads_(threads) {
+  for (const Slot& slot : plan_.slots)
     written_.push_back(slot.kind == SlotKind::input ? Bytes{} : bench_bytes(slot.bytes()));
 }
 
 void PlanInMemory::run() {
-  for (std::size_t at = 0; at < plan_.passes.size();) {
-    const cpu::PlanStep step(plan_, at);
+  for (const Pass& pass : plan_.passes) {
     std::vector<std::span<const std::byte>> read;
     std::vector<std::byte*> write;
-    for (const std::size_t slot : step.reads())
+    for (const std::size_t slot : pass.reads)
       read.push_back(plan_.slots[slot].kind == SlotKind::input ? inputs_[slot] : written_[slot]);
-    for (const std::size_t slot : step.writes()) write.push_back(written_[slot].data());
-    step.execute_all(read, threads_, write);
-    at += step.passes();
+    for (const std::size_t slot : pass.writes) write.push_back(written_[slot].data());
+    cpu::execute_all(pass.kernel, read, threads_, write);
   }
 }
 

@@ -25,13 +25,13 @@ Bytes bench_bytes(std::uint64_t count);
 /// Runs a plan on the CPU again and again, all of it in memory.
 class PlanInMemory {
  public:
-  /// The plan and its inputs, by slot, must outlive it.
+  /// The inputs, by slot, must outlive it.
   PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads);
   void run();
   const Bytes& output(std::size_t slot) const { return written_[slot]; }
 
  private:
-  const Plan& plan_;
+  Plan plan_;
   SlotBytes inputs_;
   unsigned threads_;
   KeptThreads kept_threads_;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "gpu/steps.hpp"
+#include "ops/expand.hpp"
 #include "ops/tiling.hpp"
 
 namespace dmlop {
@@ -29,6 +30,13 @@ struct ResidentSlots {
     return buffers.back() != nullptr;
   }
 };
+
+std::uint64_t tensor_bytes(const std::vector<Slot>& slots, SlotBytes inputs) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    bytes += slots[i].kind == SlotKind::input ? inputs[i].size() : slots[i].bytes();
+  return bytes;
+}
 
 std::string no_room_for(const Slot& slot) {
   return "the device has no room for the " + counted(slot.bytes(), "byte") + " of " + slot.field;
@@ -110,9 +118,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   std::uint64_t scratch = 0;
   for (const gpu::Step& step : found.steps)
     scratch = std::max(scratch, gpu::scratch_bytes(step.dispatches));
-  std::uint64_t bytes = scratch;
-  for (std::size_t i = 0; i < plan_.slots.size(); ++i)
-    bytes += plan_.slots[i].kind == SlotKind::input ? inputs[i].size() : plan_.slots[i].bytes();
+  const std::uint64_t bytes = tensor_bytes(found.slots, inputs) + scratch;
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
            counted(bytes, "byte") + ", and --device-memory allows " +
@@ -126,7 +132,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   }
   for (const std::size_t slot : plan_.slots_of(SlotKind::input))
     executor_.write(resident.ranges[slot], inputs[slot]);
-  std::string refusal = run_steps(found.steps, resident.ranges, times);
+  std::string refusal = run_steps(found, resident.ranges, times);
   if (!refusal.empty()) return refusal;
   for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
     const gpu::ResidentRange whole = resident.ranges[slot];
@@ -143,24 +149,21 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
 std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
                                      gpu::DispatchTimes& times) {
   const gpu::Steps found = gpu::steps_of(plan_);
-  return found.refusal.empty() ? run_steps(found.steps, slots, times) : found.refusal;
+  return found.refusal.empty() ? run_steps(found, slots, times) : found.refusal;
 }
 
-std::string DevicePlan::run_steps(std::span<const gpu::Step> steps,
+std::string DevicePlan::run_steps(const gpu::Steps& found,
                                   std::span<const gpu::ResidentRange> slots,
                                   gpu::DispatchTimes& times) {
-  const auto is_needed = [&](std::size_t slot) {
-    return std::any_of(steps.begin(), steps.end(), [&](const gpu::Step& step) {
-      return std::count(step.writes.begin(), step.writes.end(), slot) != 0;
-    });
-  };
   ResidentSlots resident{{}, {slots.begin(), slots.end()}};
-  for (const std::size_t slot : plan_.slots_of(SlotKind::temporary)) {
-    if (is_needed(slot) && !resident.add(device_, slot, plan_.slots[slot].bytes()))
-      return no_room_for(plan_.slots[slot]);
+  resident.ranges.resize(found.slots.size());
+  for (std::size_t i = 0; i < found.slots.size(); ++i) {
+    const Slot& slot = found.slots[i];
+    if (slot.kind == SlotKind::temporary && !resident.add(device_, i, slot.bytes()))
+      return no_room_for(slot);
   }
   std::string refusal = executor_.resident_refusal(resident.ranges);
-  if (refusal.empty()) executor_.execute_resident(steps, resident.ranges, times);
+  if (refusal.empty()) executor_.execute_resident(found.steps, resident.ranges, times);
   return refusal;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "gpu/execute.hpp"
+#include "gpu/steps.hpp"
 #include "job/backend.hpp"
 
 namespace dmlop {
@@ -41,7 +42,7 @@ class DevicePlan {
                      gpu::DispatchTimes& times);
   std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                              const OutputSink& sink, gpu::DispatchTimes& times);
-  std::string run_steps(std::span<const gpu::Step> steps, std::span<const gpu::ResidentRange> slots,
+  std::string run_steps(const gpu::Steps& found, std::span<const gpu::ResidentRange> slots,
                         gpu::DispatchTimes& times);
 
   const Plan& plan_;

@@ -4,7 +4,8 @@
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
-#include "cpu/plan_step.hpp"
+#include "cpu/execute.hpp"
+#include "cpu/plan.hpp"
 
 namespace dmlop {
 namespace {
@@ -14,25 +15,24 @@ class HostPlan {
   /// Outputs go to their memory if there is any, and otherwise to the sink.
   HostPlan(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
            const OutputSink& sink, std::uint64_t part_bytes)
-      : plan_(plan),
+      : plan_(cpu::plan_for_cpu(plan)),
         inputs_(inputs),
         outputs_(outputs),
         threads_(threads),
         sink_(sink),
         part_bytes_(part_bytes),
-        temporaries_(plan.slots.size()) {}
+        temporaries_(plan_.slots.size()) {}
 
   void run() {
-    for (std::size_t at = 0; at < plan_.passes.size();) {
-      const cpu::PlanStep step(plan_, at);
-      at += step.passes();
-      for (const std::size_t slot : step.writes()) {
+    for (std::size_t at = 0; at < plan_.passes.size(); ++at) {
+      const Pass& pass = plan_.passes[at];
+      for (const std::size_t slot : pass.writes) {
         if (is_temporary(slot))
           temporaries_[slot] = Buffer(plan_.slots[slot].bytes(), plan_.slots[slot].field);
       }
-      run(step);
+      run(pass);
       for (std::size_t slot = 0; slot < temporaries_.size(); ++slot) {
-        if (is_temporary(slot) && last_use(plan_, slot) < at) temporaries_[slot] = Buffer();
+        if (is_temporary(slot) && last_use(plan_, slot) <= at) temporaries_[slot] = Buffer();
       }
     }
   }
@@ -45,45 +45,46 @@ class HostPlan {
     return plan_.slots[slot].kind == SlotKind::temporary;
   }
 
-  void run(const cpu::PlanStep& step) {
+  void run(const Pass& pass) {
     std::vector<std::span<const std::byte>> inputs;
-    for (const std::size_t slot : step.reads())
+    for (const std::size_t slot : pass.reads)
       inputs.push_back(is_temporary(slot) ? temporaries_[slot].bytes() : inputs_[slot]);
-    if (!outputs_.empty()) return run_into_memory(step, inputs);
-    const cpu::Parts parts = step.parts(part_bytes_);
-    const cpu::Prepared prepared = step.prepare(inputs, threads_);
-    std::vector<PartBuffers> buffers(threads_, PartBuffers(step.writes().size()));
+    if (!outputs_.empty()) return run_into_memory(pass, inputs);
+    const cpu::Parts parts(pass.kernel, part_bytes_);
+    const cpu::Prepared prepared = cpu::prepare(pass.kernel, inputs, threads_);
+    std::vector<PartBuffers> buffers(threads_, PartBuffers(pass.writes.size()));
     parallel_for(threads_, parts.count(), [&](unsigned worker, std::uint64_t index) {
-      run_part(step, inputs, prepared.get(), parts[index], buffers[worker]);
+      run_part(pass, inputs, prepared.get(), parts[index], buffers[worker]);
     });
   }
 
-  void run_into_memory(const cpu::PlanStep& step, cpu::Inputs inputs) {
+  void run_into_memory(const Pass& pass, cpu::Inputs inputs) {
     std::vector<std::byte*> memory;
     bool writes_outputs = true;
-    for (const std::size_t slot : step.writes()) {
+    for (const std::size_t slot : pass.writes) {
       writes_outputs = writes_outputs && !is_temporary(slot);
       memory.push_back(is_temporary(slot) ? temporaries_[slot].data() : outputs_[slot].data());
     }
-    if (writes_outputs) return step.execute_all(inputs, threads_, memory);
+    if (writes_outputs) return cpu::execute_all(pass.kernel, inputs, threads_, memory);
     // Temporaries are read again soon, so that they stay in the cache.
-    const cpu::Parts parts = step.parts(part_bytes_);
-    const cpu::Prepared prepared = step.prepare(inputs, threads_);
+    const cpu::Parts parts(pass.kernel, part_bytes_);
+    const cpu::Prepared prepared = cpu::prepare(pass.kernel, inputs, threads_);
     parallel_for(threads_, parts.count(), [&](unsigned, std::uint64_t index) {
       const cpu::Part part = parts[index];
       std::vector<cpu::Destination> destinations;
       for (std::size_t k = 0; k < memory.size(); ++k) {
-        const std::uint64_t size = plan_.slots[step.writes()[k]].element_size;
+        const std::uint64_t size = plan_.slots[pass.writes[k]].element_size;
         destinations.push_back({memory[k] + part.begin * size, part.step * size});
       }
-      step.execute_part(inputs, prepared.get(), part, cpu::Stores::cached, destinations);
+      cpu::execute_part(pass.kernel, inputs, prepared.get(), part, cpu::Stores::cached,
+                        destinations);
     });
   }
 
   // Temporaries are written where they belong, outputs to a buffer that then goes to the sink.
-  void run_part(const cpu::PlanStep& step, cpu::Inputs inputs, const cpu::Preparation* prepared,
+  void run_part(const Pass& pass, cpu::Inputs inputs, const cpu::Preparation* prepared,
                 const cpu::Part& part, PartBuffers& buffers) {
-    const std::vector<std::size_t>& writes = step.writes();
+    const std::vector<std::size_t>& writes = pass.writes;
     std::vector<cpu::Destination> destinations;
     for (std::size_t k = 0; k < writes.size(); ++k) {
       const std::uint64_t size = plan_.slots[writes[k]].element_size;
@@ -96,7 +97,7 @@ class HostPlan {
       if (buffers[k].size() < part.count * bytes) buffers[k].resize(part.count * bytes);
       destinations.push_back({buffers[k].data(), bytes});
     }
-    step.execute_part(inputs, prepared, part, cpu::Stores::cached, destinations);
+    cpu::execute_part(pass.kernel, inputs, prepared, part, cpu::Stores::cached, destinations);
     for (std::size_t k = 0; k < writes.size(); ++k) {
       if (is_temporary(writes[k])) continue;
       const std::uint64_t size = plan_.slots[writes[k]].element_size;
@@ -111,7 +112,7 @@ class HostPlan {
     }
   }
 
-  const Plan& plan_;
+  Plan plan_;
   SlotBytes inputs_;
   SlotMemory outputs_;
   unsigned threads_;

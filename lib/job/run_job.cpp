@@ -10,6 +10,7 @@
 #include "job/output_of_job.hpp"
 #include "job/planned.hpp"
 #include "job/strict_indices.hpp"
+#include "ops/expand.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
@@ -155,7 +156,7 @@ struct RunningOutputs {
 }  // namespace
 
 std::uint64_t temporary_bytes(const Job& job) {
-  return make_plan(job.description).temporary_bytes();
+  return as_passes(make_plan(job.description)).temporary_bytes();
 }
 
 JobResult run_job(const Job& job, Backend& backend, const ExecutionOptions& options,

@@ -114,6 +114,14 @@ const ExpressionInfo& info(Expression expression) {
   return expressions[static_cast<std::size_t>(expression)];
 }
 
+std::vector<std::size_t> slots_read(const std::vector<ElementWiseOperand>& operands) {
+  std::vector<std::size_t> slots;
+  for (const ElementWiseOperand& one : operands) {
+    if (!one.constant) slots.push_back(one.slot);
+  }
+  return slots;
+}
+
 ElementWiseKernel element_wise(Expression expression, const std::vector<std::uint64_t>& sizes,
                                const std::vector<ElementWiseOperand>& operands,
                                DataType output_type, std::array<Parameter, 4> parameters) {
@@ -143,11 +151,7 @@ void add_element_wise(PlanBuilder& plan, Expression expression,
                       const std::vector<std::uint64_t>& sizes,
                       const std::vector<ElementWiseOperand>& operands, std::size_t output,
                       DataType output_type, std::array<Parameter, 4> parameters) {
-  std::vector<std::size_t> reads;
-  for (const ElementWiseOperand& one : operands) {
-    if (!one.constant) reads.push_back(one.slot);
-  }
-  plan.add(element_wise(expression, sizes, operands, output_type, parameters), std::move(reads),
+  plan.add(element_wise(expression, sizes, operands, output_type, parameters), slots_read(operands),
            {output});
 }
 

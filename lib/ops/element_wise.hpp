@@ -17,6 +17,9 @@ struct ElementWiseOperand {
   std::optional<float> constant = {};
 };
 
+/// The slots of those that are tensors.
+std::vector<std::size_t> slots_read(const std::vector<ElementWiseOperand>& operands);
+
 /// The kernel of an expression over operands, for an output of these sizes; its axes are merged.
 ElementWiseKernel element_wise(Expression expression, const std::vector<std::uint64_t>& sizes,
                                const std::vector<ElementWiseOperand>& operands,

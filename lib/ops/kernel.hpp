@@ -12,7 +12,8 @@
 // All of these visit Kernel without a default: a kind that forgets one does not compile or link.
 // A kind of which a box of outputs needs boxes of inputs also says which (ops/tiles.hpp): a GPU can
 // then run it on tensors larger than its memory. A kind with few long rows may let all threads of
-// the CPU prepare what its parts share (cpu/preparation.hpp).
+// the CPU prepare what its parts share (cpu/preparation.hpp). A kind that a backend may lack, or
+// have for some layouts only, has passes of other kinds that compute the same (ops/expand.hpp).
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,7 @@
 #include "ops/kernels/gather.hpp"
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
+#include "ops/kernels/local_response.hpp"
 #include "ops/kernels/lp_pooling.hpp"
 #include "ops/kernels/max_places.hpp"
 #include "ops/kernels/nonzero.hpp"
@@ -34,6 +36,7 @@
 #include "ops/kernels/recurrent.hpp"
 #include "ops/kernels/reduce.hpp"
 #include "ops/kernels/regions.hpp"
+#include "ops/kernels/rows.hpp"
 #include "ops/kernels/scan.hpp"
 #include "ops/kernels/scatter.hpp"
 #include "ops/kernels/sequence.hpp"

@@ -1,8 +1,8 @@
 // DML_OPERATOR_LOCAL_RESPONSE_NORMALIZATION: x / (Bias + Alpha / LocalSize * sum)^Beta, where the
-// sum is of the squares in a window; and its gradient. A window is a row of a padded copy in which
-// an axis stands twice.
+// sum is of the squares in a window; and its gradient.
 #include <algorithm>
 
+#include "ops/expand.hpp"
 #include "ops/index_map.hpp"
 #include "ops/operator.hpp"
 #include "ops/rows.hpp"
@@ -10,95 +10,113 @@
 namespace dmlop {
 namespace {
 
-class LocalResponse {
+// Windows lie along the channels, or along height and width.
+LocalResponseKernel kernel_of(const Description& description, const RowValue& x) {
+  const bool is_across = description.integer("CrossChannel") != 0;
+  const std::int64_t window = description.integer("LocalSize");
+  return {
+      .data_type = x.type,
+      .extents = description.tensor("InputTensor").sizes,
+      .strides = x.strides,
+      .axes = is_across ? std::vector<std::size_t>{1} : std::vector<std::size_t>{2, 3},
+      .window = static_cast<std::uint64_t>(window),
+      .bias = static_cast<float>(description.number("Bias", 0)),
+      .factor = static_cast<float>(description.number("Alpha", 0) / static_cast<double>(window)),
+      .beta = static_cast<float>(description.number("Beta", 0))};
+}
+
+std::vector<double> numbers_of(const LocalResponseKernel& kernel) {
+  return {kernel.bias, kernel.factor, kernel.beta};
+}
+
+/// Sums over the window of each element. A window is a row of a padded copy in which an axis stands
+/// twice.
+class WindowSums {
  public:
-  explicit LocalResponse(const Description& description)
-      : description_(description),
-        sizes_(description.tensor("InputTensor").sizes),
-        plan_(description, RowShape::along(sizes_, {})),
-        size_(static_cast<std::uint64_t>(description.integer("LocalSize"))) {}
+  /// Windows as the kernel has them, or mirrored.
+  WindowSums(RowPlan& plan, const LocalResponseKernel& kernel, bool is_mirrored)
+      : plan_(plan), kernel_(kernel), is_mirrored_(is_mirrored) {}
 
-  RowPlan& plan() { return plan_; }
-
-  /// The formula's numbers: bias, factor of the sum, beta.
-  std::vector<double> numbers() const {
-    return {description_.number("Bias", 0),
-            description_.number("Alpha", 0) / static_cast<double>(size_),
-            description_.number("Beta", 0)};
-  }
-
-  /// For each element the sum over its window: along the channels, or along height and width.
-  /// An even window reaches one further up or, `is_mirrored`, one further down.
-  RowValue sums(RowValue x, ReduceTerm term, bool is_mirrored) {
-    constexpr std::size_t channel = 1, height = 2, width = 3;
-    if (description_.integer("CrossChannel") != 0) return sums_along(channel, x, term, is_mirrored);
-    return sums_along(width, sums_along(height, x, term, is_mirrored), ReduceTerm::value,
-                      is_mirrored);
+  RowValue of(RowValue x, ReduceTerm term) {
+    for (const std::size_t axis : kernel_.axes) {
+      x = sums_along(axis, x, term);
+      term = ReduceTerm::value;
+    }
+    return x;
   }
 
  private:
-  RowValue sums_along(std::size_t axis, const RowValue& x, ReduceTerm term, bool is_mirrored) {
-    // What is beyond the whole axis is padding for every element.
-    const std::uint64_t far = sizes_[axis] - 1;
-    std::uint64_t before = std::min(size_ - 1 - size_ / 2, far), after = std::min(size_ / 2, far);
-    if (is_mirrored) std::swap(before, after);
-    RowShape windows{sizes_, std::vector<bool>(sizes_.size())};
-    windows.sizes.push_back(before + 1 + after);
+  RowValue sums_along(std::size_t axis, const RowValue& x, ReduceTerm term) {
+    WindowReach reach = kernel_.reach(axis);
+    if (is_mirrored_) std::swap(reach.before, reach.after);
+    RowShape windows{kernel_.extents, std::vector<bool>(kernel_.extents.size())};
+    windows.sizes.push_back(reach.before + 1 + reach.after);
     windows.is_reduced.push_back(true);
-    RowValue padded = padded_along(axis, x, before, after);
+    RowValue padded = padded_along(axis, x, reach);
     padded.strides.push_back(padded.strides[axis]);
-    const RowValue sums = plan_.temporary("the sums of windows", sizes_, DataType::Float32);
+    const RowValue sums =
+        plan_.temporary("the sums of windows", kernel_.extents, DataType::Float32);
     plan_.builder().add(reduce_kernel(windows, {.term = term}, {padded}, DataType::Float32),
                         {padded.slot}, {sums.slot});
     return sums;
   }
 
-  RowValue padded_along(std::size_t axis, const RowValue& x, std::uint64_t before,
-                        std::uint64_t after) {
-    IndexMapKernel kernel{.element_size = size_of(x.type)};
-    Sizes padded = sizes_;
-    padded[axis] += before + after;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      kernel.axes.push_back(
-          {.extent = padded[i], .stride = static_cast<std::int64_t>(x.strides[i])});
+  RowValue padded_along(std::size_t axis, const RowValue& x, const WindowReach& reach) {
+    IndexMapKernel map{.element_size = size_of(x.type)};
+    Sizes padded = kernel_.extents;
+    padded[axis] += reach.before + reach.after;
+    for (std::size_t i = 0; i < padded.size(); ++i) {
+      map.axes.push_back({.extent = padded[i], .stride = static_cast<std::int64_t>(x.strides[i])});
       if (i != axis) continue;
-      kernel.axes.back().boundary = Boundary::constant;
-      kernel.axes.back().start_padding = static_cast<std::int64_t>(before);
-      kernel.axes.back().input_extent = sizes_[i];
+      map.axes.back().boundary = Boundary::constant;
+      map.axes.back().start_padding = static_cast<std::int64_t>(reach.before);
+      map.axes.back().input_extent = kernel_.extents[i];
     }
     const RowValue result = plan_.temporary("a padded copy", padded, x.type);
-    plan_.builder().add(simplified(std::move(kernel)), {x.slot}, {result.slot});
+    plan_.builder().add(simplified(std::move(map)), {x.slot}, {result.slot});
     return result;
   }
 
-  const Description& description_;
-  Sizes sizes_;
-  RowPlan plan_;
-  std::uint64_t size_;
+  RowPlan& plan_;
+  const LocalResponseKernel& kernel_;
+  bool is_mirrored_;
 };
 
 }  // namespace
 
+// What is beyond the whole axis is padding for every element.
+WindowReach LocalResponseKernel::reach(std::size_t axis) const {
+  const std::uint64_t far = extents[axis] - 1;
+  return {std::min(window - 1 - window / 2, far), std::min(window / 2, far)};
+}
+
+void add_passes(PlanBuilder& plan, const LocalResponseKernel& kernel, const Pass& pass) {
+  const RowValue x{pass.reads.front(), kernel.data_type, kernel.strides};
+  RowPlan rows(plan, RowShape::along(kernel.extents, {}));
+  const RowValue squares = WindowSums(rows, kernel, false).of(x, ReduceTerm::square);
+  add_element_wise(plan, Expression::local_response, kernel.extents, {x, squares},
+                   pass.writes.front(), kernel.data_type, parameters(numbers_of(kernel)));
+}
+
 Plan plan_local_response_normalization(const Description& description) {
-  LocalResponse response(description);
-  RowPlan& plan = response.plan();
+  RowPlan plan(description, RowShape::along(description.tensor("InputTensor").sizes, {}));
   const RowValue x = plan.tensor("InputTensor");
-  const RowValue squares = response.sums(x, ReduceTerm::square, false);
-  plan.map("OutputTensor", Expression::local_response, {x, squares}, response.numbers());
+  plan.builder().add(kernel_of(description, x), {x.slot}, {plan.builder().tensor("OutputTensor")});
   return plan.take();
 }
 
 // An element is in the windows of those around it: the mirrored window of their gradients.
 Plan plan_local_response_normalization_grad(const Description& description) {
-  LocalResponse response(description);
-  RowPlan& plan = response.plan();
+  RowPlan plan(description, RowShape::along(description.tensor("InputTensor").sizes, {}));
   const RowValue x = plan.tensor("InputTensor"), gradient = plan.tensor("InputGradientTensor");
-  const RowValue squares = response.sums(x, ReduceTerm::square, false);
+  const LocalResponseKernel kernel = kernel_of(description, x);
+  const std::vector<double> numbers = numbers_of(kernel);
+  const RowValue squares = WindowSums(plan, kernel, false).of(x, ReduceTerm::square);
   const RowValue products = plan.mapped("the gradients of sums", Expression::local_response_term,
-                                        {x, gradient, squares}, response.numbers());
-  const RowValue gradients = response.sums(products, ReduceTerm::value, true);
+                                        {x, gradient, squares}, numbers);
+  const RowValue gradients = WindowSums(plan, kernel, true).of(products, ReduceTerm::value);
   plan.map("OutputGradientTensor", Expression::local_response_grad,
-           {x, gradient, squares, gradients}, response.numbers());
+           {x, gradient, squares, gradients}, numbers);
   return plan.take();
 }
 

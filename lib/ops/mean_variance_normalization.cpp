@@ -9,20 +9,21 @@ namespace {
 Plan plan_normalization(const Description& description, const std::vector<std::int64_t>& axes,
                         bool uses_mean, bool uses_variance) {
   RowPlan plan(description, RowShape::along(description.tensor("InputTensor").sizes, axes));
-  const RowValue x = plan.tensor("InputTensor");
-  RowValue mean = plan.constant(0), variance = plan.constant(1);
-  if (uses_mean) mean = plan.reduced("the means", {.finish = ReduceFinish::mean}, {x});
-  if (uses_variance) {
-    const auto term = uses_mean ? ReduceTerm::squared_difference : ReduceTerm::square;
-    const std::vector<RowValue> operands = uses_mean ? std::vector{x, mean} : std::vector{x};
-    variance =
-        plan.reduced("the variances", {.term = term, .finish = ReduceFinish::mean}, operands);
+  RowOperands operands{.x = plan.tensor("InputTensor")};
+  operands.scale = plan.tensor_or("ScaleTensor", 1);
+  operands.bias = plan.tensor_or("BiasTensor", 0);
+  if (!uses_mean && !uses_variance) {  // no rows are left
+    const RowValue zero = plan.constant(0), one = plan.constant(1);
+    plan.map("OutputTensor", Expression::normalize,
+             {operands.x, zero, one, operands.scale, operands.bias, zero});
+    return plan.take();
   }
-  const double epsilon = uses_variance ? description.number("Epsilon", 0) : 0;
-  plan.map("OutputTensor", Expression::normalize,
-           {x, mean, variance, plan.tensor_or("ScaleTensor", 1), plan.tensor_or("BiasTensor", 0),
-            plan.constant(0)},
-           {epsilon});
+  if (uses_variance) operands.epsilon = description.number("Epsilon", 0);
+  plan.normalize("OutputTensor",
+                 !uses_variance ? RowOperation::center
+                 : uses_mean    ? RowOperation::normalize
+                                : RowOperation::normalize_about_0,
+                 operands);
   return plan.take();
 }
 

@@ -64,12 +64,17 @@ std::optional<std::size_t> Plan::find(std::string_view field,
   return found == slots.end() ? std::nullopt : std::optional(found - slots.begin());
 }
 
+PlanBuilder::PlanBuilder(std::vector<Slot> slots) : plan_{std::move(slots), {}} {
+  for (const Slot& slot : plan_.slots) is_written_.push_back(slot.kind == SlotKind::input);
+}
+
 std::optional<std::size_t> PlanBuilder::find(std::string_view field,
                                              std::optional<std::size_t> element) {
   if (const auto slot = plan_.find(field, element)) return slot;
-  const TensorDesc* desc = description_.find_tensor(std::string(field), element);
+  if (description_ == nullptr) return std::nullopt;
+  const TensorDesc* desc = description_->find_tensor(std::string(field), element);
   if (desc == nullptr) return std::nullopt;
-  const bool is_input = description_.spec->find_field(std::string(field))->is_input();
+  const bool is_input = description_->spec->find_field(std::string(field))->is_input();
   plan_.slots.push_back({is_input ? SlotKind::input : SlotKind::output, std::string(field), element,
                          elements_of(*desc, is_input), size_of(*desc->data_type),
                          *desc->data_type});

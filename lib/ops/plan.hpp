@@ -54,14 +54,11 @@ struct Plan {
 /// The last pass that reads or writes a slot.
 std::size_t last_use(const Plan& plan, std::size_t slot);
 
-/// Whether no pass behind `last` needs the slot, and it is no output.
-inline bool is_forgotten(const Plan& plan, std::size_t slot, std::size_t last) {
-  return plan.slots[slot].kind == SlotKind::temporary && last_use(plan, slot) <= last;
-}
-
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const Description& description) : description_(description) {}
+  explicit PlanBuilder(const Description& description) : description_(&description) {}
+  /// A plan that begins with these slots; no description names others.
+  explicit PlanBuilder(std::vector<Slot> slots);
 
   /// The slot of a tensor of the description; nothing where an optional one is left out.
   std::optional<std::size_t> find(std::string_view field, std::optional<std::size_t> element = {});
@@ -77,7 +74,7 @@ class PlanBuilder {
   Plan take() { return std::move(plan_); }
 
  private:
-  const Description& description_;
+  const Description* description_ = nullptr;
   Plan plan_;
   std::vector<bool> is_written_;
 };

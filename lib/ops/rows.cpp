@@ -98,7 +98,7 @@ ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
 }
 
 RowValue RowPlan::tensor(std::string_view field) {
-  const TensorDesc& desc = description_.tensor(field);
+  const TensorDesc& desc = description_->tensor(field);
   return {builder_.tensor(field), *desc.data_type, repeating(desc.sizes, input_strides(desc))};
 }
 
@@ -144,9 +144,15 @@ RowValue RowPlan::reduced(std::string what, const Reduction& reduction,
 
 void RowPlan::reduce(std::string_view output, const Reduction& reduction,
                      const std::vector<RowValue>& operands) {
-  const DataType type = *description_.tensor(output).data_type;
+  const DataType type = *description_->tensor(output).data_type;
   builder_.add(reduce_kernel(shape_, reduction, operands, type), slots_of(operands),
                {builder_.tensor(output)});
+}
+
+void RowPlan::normalize(std::string_view output, RowOperation operation,
+                        const RowOperands& operands) {
+  add_rows(builder_, operation, shape_, operands, builder_.tensor(output),
+           *description_->tensor(output).data_type, element_wise_activation(*description_));
 }
 
 RowValue RowPlan::mapped(std::string what, Expression expression,
@@ -159,14 +165,10 @@ RowValue RowPlan::mapped(std::string what, Expression expression,
 
 void RowPlan::map(std::string_view output, Expression expression,
                   const std::vector<RowValue>& operands, const std::vector<double>& values) {
-  std::vector<std::size_t> reads;
-  for (const RowValue& value : operands) {
-    if (!value.constant) reads.push_back(value.slot);
-  }
   const auto make = [&](DataType written) -> Kernel {
     return element_wise(expression, shape_.sizes, operands, written, parameters(values));
   };
-  add_with_activation(builder_, description_, output, make, std::move(reads));
+  add_with_activation(builder_, *description_, output, make, slots_read(operands));
 }
 
 RowValue RowPlan::mapped_rows(std::string what, Expression expression,
@@ -181,7 +183,7 @@ RowValue RowPlan::mapped_rows(std::string what, Expression expression,
 void RowPlan::map_rows(std::string_view output, Expression expression,
                        const std::vector<RowValue>& operands, const std::vector<double>& values) {
   add_element_wise(builder_, expression, shape_.value_sizes(), operands, builder_.tensor(output),
-                   *description_.tensor(output).data_type, parameters(values));
+                   *description_->tensor(output).data_type, parameters(values));
 }
 
 }  // namespace dmlop

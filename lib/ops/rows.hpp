@@ -14,22 +14,6 @@
 
 namespace dmlop {
 
-/// A tensor's sizes, and the axes along which its rows lie.
-struct RowShape {
-  Sizes sizes;
-  std::vector<bool> is_reduced;
-
-  /// Rows along some axes.
-  static RowShape along(const Sizes& sizes, const std::vector<std::int64_t>& axes);
-  /// Rows along the axes where a tensor of one value per row has size 1.
-  static RowShape around(const Sizes& sizes, const Sizes& values);
-
-  /// Those of a tensor with one value for each row.
-  Sizes value_sizes() const;
-  /// Elements of a row.
-  std::uint64_t length() const;
-};
-
 /// What a kernel reads for each element of a shape: strides of 0 repeat a value in its row.
 using RowValue = ElementWiseOperand;
 
@@ -41,16 +25,22 @@ struct Reduction {
   bool takes_last = false;
 };
 
+/// What the kernel of normalized rows reads, and the number that it adds.
+struct RowOperands {
+  RowValue x;
+  RowValue scale{.constant = 1.0F}, bias{.constant = 0.0F};
+  double epsilon = 0;
+};
+
 /// Parameters of an expression: FLOAT fields.
 std::array<Parameter, 4> parameters(const std::vector<double>& values);
 
 class RowPlan {
  public:
   RowPlan(const Description& description, RowShape shape)
-      : description_(description), shape_(std::move(shape)), own_(description), builder_(*own_) {}
-  /// Passes of a plan that others build, too.
-  RowPlan(const Description& description, RowShape shape, PlanBuilder& builder)
-      : description_(description), shape_(std::move(shape)), builder_(builder) {}
+      : description_(&description), shape_(std::move(shape)), own_(description), builder_(*own_) {}
+  /// Temporaries of a plan that others build, too; no description names tensors.
+  RowPlan(PlanBuilder& builder, RowShape shape) : shape_(std::move(shape)), builder_(builder) {}
   RowPlan(const RowPlan&) = delete;
   RowPlan& operator=(const RowPlan&) = delete;
 
@@ -74,6 +64,9 @@ class RowPlan {
   void reduce(std::string_view output, const Reduction& reduction,
               const std::vector<RowValue>& operands);
 
+  /// An output of normalized rows, after the activation if there is one.
+  void normalize(std::string_view output, RowOperation operation, const RowOperands& operands);
+
   /// A FLOAT32 temporary of one value for each element of the shape.
   RowValue mapped(std::string what, Expression expression, const std::vector<RowValue>& operands,
                   const std::vector<double>& parameters = {});
@@ -94,11 +87,16 @@ class RowPlan {
   Plan take() { return builder_.take(); }
 
  private:
-  const Description& description_;
+  const Description* description_ = nullptr;
   RowShape shape_;
   std::optional<PlanBuilder> own_;
   PlanBuilder& builder_;
 };
+
+/// Normalized rows, added to a plan.
+void add_rows(PlanBuilder& plan, RowOperation operation, const RowShape& shape,
+              const RowOperands& operands, std::size_t output, DataType output_type,
+              std::optional<Activation> activation = {});
 
 /// A reduction of operands whose strides are those of the shape's axes.
 ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,

@@ -17,17 +17,9 @@ RowShape rows_of(const Description& description) {
   return rows_of(description, description.tensor("InputTensor").sizes);
 }
 
-// x, the maximum m of its row, and the sum of e^(x - m), which is never infinite.
-std::vector<RowValue> exponentials(RowPlan& plan, const RowValue& x, ReduceFinish finish) {
-  const RowValue largest = plan.reduced("the maxima", {.function = ReduceFunction::maximum}, {x});
-  const RowValue sum = plan.reduced(
-      "the sums of powers", {.term = ReduceTerm::exponential, .finish = finish}, {x, largest});
-  return {x, largest, sum};
-}
-
-Plan plan_exponential(const Description& description, Expression expression, ReduceFinish finish) {
+Plan plan_rows(const Description& description, RowOperation operation) {
   RowPlan plan(description, rows_of(description));
-  plan.map("OutputTensor", expression, exponentials(plan, plan.tensor("InputTensor"), finish));
+  plan.normalize("OutputTensor", operation, {plan.tensor("InputTensor")});
   return plan.take();
 }
 
@@ -36,18 +28,16 @@ Plan plan_exponential(const Description& description, Expression expression, Red
 void add_softmax(PlanBuilder& plan, const Description& description, const FieldSet& fields,
                  const ElementWiseOperand& values, std::string_view output) {
   const TensorDesc& desc = description.tensor(output);
-  RowPlan rows(description, rows_of(fields, desc.sizes), plan);
-  add_element_wise(plan, Expression::softmax, desc.sizes,
-                   exponentials(rows, values, ReduceFinish::none), plan.tensor(output),
-                   *desc.data_type);
+  add_rows(plan, RowOperation::softmax, rows_of(fields, desc.sizes), {values}, plan.tensor(output),
+           *desc.data_type);
 }
 
 Plan plan_softmax(const Description& description) {
-  return plan_exponential(description, Expression::softmax, ReduceFinish::none);
+  return plan_rows(description, RowOperation::softmax);
 }
 
 Plan plan_log_softmax(const Description& description) {
-  return plan_exponential(description, Expression::log_softmax, ReduceFinish::softmax_logarithm);
+  return plan_rows(description, RowOperation::log_softmax);
 }
 
 Plan plan_hardmax(const Description& description) {

@@ -36,6 +36,15 @@ Strides fortran_strides(std::span<const std::uint64_t> sizes) {
   return strides;
 }
 
+bool is_packed(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> strides) {
+  std::uint64_t stride = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] > 1 && strides[i] != stride) return false;
+    stride *= sizes[i];
+  }
+  return true;
+}
+
 std::optional<std::uint64_t> reached_elements(std::span<const std::uint64_t> sizes,
                                               std::span<const std::uint64_t> strides) {
   std::optional<std::uint64_t> elements = 1;

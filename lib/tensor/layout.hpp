@@ -19,6 +19,9 @@ std::optional<std::uint64_t> element_count(std::span<const std::uint64_t> sizes)
 Strides packed_strides(std::span<const std::uint64_t> sizes);
 Strides fortran_strides(std::span<const std::uint64_t> sizes);
 
+/// Whether these are the packed strides in C order, but for axes of one index.
+bool is_packed(std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> strides);
+
 /// How many elements a buffer needs for the strides: the sum of (size - 1) * stride, plus 1.
 /// Nothing if it overflows 64 bits.
 std::optional<std::uint64_t> reached_elements(std::span<const std::uint64_t> sizes,

@@ -6,8 +6,10 @@
 
 #include <limits>
 
-#include "cpu/plan_step.hpp"
+#include "cpu/execute.hpp"
+#include "cpu/plan.hpp"
 #include "described.hpp"
+#include "ops/expand.hpp"
 #include "ops/operator.hpp"
 #include "reference/rows.hpp"
 #include "sweep.hpp"
@@ -15,54 +17,20 @@
 namespace dmlop::test {
 namespace {
 
-/// The written slots of a plan, computed by `take`, which runs passes from one on and says how many
-/// these were.
-template <typename Take>
-std::vector<std::vector<std::byte>> computed(const Plan& plan,
-                                             const std::vector<std::span<const std::byte>>& inputs,
-                                             Take&& take) {
-  std::vector<std::vector<std::byte>> slots;
-  for (const Slot& slot : plan.slots)
-    slots.emplace_back(slot.kind == SlotKind::input ? 0 : slot.bytes());
-  const auto bytes_of = [&](std::size_t slot) {
-    const bool is_input = plan.slots[slot].kind == SlotKind::input;
-    return is_input ? inputs[slot] : std::span<const std::byte>(slots[slot]);
-  };
-  for (std::size_t at = 0; at < plan.passes.size();) at += take(at, bytes_of, slots);
-  return slots;
-}
-
-/// A step or a pass over all of its outputs.
-template <typename Executed>
-void execute(const Executed& executed, const std::vector<std::size_t>& reads,
-             const std::vector<std::size_t>& writes, const auto& bytes_of, auto& slots) {
-  std::vector<std::span<const std::byte>> inputs;
-  for (const std::size_t slot : reads) inputs.push_back(bytes_of(slot));
-  std::byte* output = slots[writes.front()].data();
-  executed(cpu::Inputs(inputs), std::span<std::byte* const>(&output, 1));
-}
-
-std::vector<std::byte> by_steps(const Plan& plan,
-                                const std::vector<std::span<const std::byte>>& inputs) {
-  const auto slots = computed(plan, inputs, [&](std::size_t at, const auto& bytes_of, auto& to) {
-    const cpu::PlanStep step(plan, at);
-    CHECK(step.passes() > 1);
-    execute([&](auto in, auto out) { step.execute_all(in, 2, out); }, step.reads(), step.writes(),
-            bytes_of, to);
-    return step.passes();
-  });
-  return slots[plan.slots_of(SlotKind::output).front()];
-}
-
-std::vector<std::byte> by_passes(const Plan& plan,
-                                 const std::vector<std::span<const std::byte>>& inputs) {
-  const auto slots = computed(plan, inputs, [&](std::size_t at, const auto& bytes_of, auto& to) {
-    const Pass& pass = plan.passes[at];
-    execute([&](auto in, auto out) { cpu::execute_all(pass.kernel, in, 1, out); }, pass.reads,
-            pass.writes, bytes_of, to);
-    return std::size_t{1};
-  });
-  return slots[plan.slots_of(SlotKind::output).front()];
+/// The output of a plan, pass for pass.
+std::vector<std::byte> computed(const Plan& plan, std::vector<std::span<const std::byte>> slots,
+                                unsigned threads) {
+  slots.resize(plan.slots.size());
+  std::vector<std::vector<std::byte>> written(plan.slots.size());
+  for (const Pass& pass : plan.passes) {
+    const std::size_t slot = pass.writes.front();
+    written[slot].resize(plan.slots[slot].bytes());
+    std::vector<std::span<const std::byte>> inputs;
+    for (const std::size_t read : pass.reads) inputs.push_back(slots[read]);
+    cpu::execute_all(pass.kernel, inputs, threads, written[slot].data());
+    slots[slot] = written[slot];
+  }
+  return written[plan.slots_of(SlotKind::output).front()];
 }
 
 /// Numbers from -200 to 200, a few of which are infinite or not a number if asked for.
@@ -118,8 +86,10 @@ void check(const Case& a_case, DataType type, const List& sizes, Random& random)
   const Plan plan = make_plan(*checked.description);
   std::vector<std::span<const std::byte>> inputs(plan.slots.size());
   for (const auto& [field, tensor] : tensors) inputs[*plan.find(field)] = tensor.bytes;
-  const std::vector<std::byte> expected = by_passes(plan, inputs);
-  on_every_target([&] { CHECK(by_steps(plan, inputs) == expected); });
+  const std::vector<std::byte> expected = computed(as_passes(plan), inputs, 1);
+  const Plan at_once = cpu::plan_for_cpu(plan);
+  CHECK(at_once.passes.size() == 1);
+  on_every_target([&] { CHECK(computed(at_once, inputs, 2) == expected); });
 }
 
 TEST_CASE("fused rows: every instruction set gives the bits of the passes one by one") {

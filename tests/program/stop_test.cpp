@@ -64,7 +64,8 @@ Regions sampled(bool takes_maximum) {
 }
 
 std::vector<KernelRow> kernel_rows() {
-  static_assert(std::variant_size_v<Kernel> == 26, "a kind of kernel has its rows here");
+  // The CPU runs all kinds but LocalResponseKernel.
+  static_assert(std::variant_size_v<Kernel> == 28, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -117,7 +118,10 @@ std::vector<KernelRow> kernel_rows() {
                                      .axes = {{.extent = large}, {.extent = large}},
                                      .block = std::uint64_t{1} << 62},
                            .extents = {large}};
+  const RowsKernel many_rows{.shape = {{1 << 6, 1 << 18}, {false, true}},
+                             .input = {DataType::Float32, {1 << 18, 1}}};
   return {
+      {"rows: many rows", many_rows, 1 << 24, 1 << 20},
       {"reduction: a long row", sum({1, large << 8}, {0, 0}), 1, 0},
       {"reduction: long columns", sum({64, large, 4096}, {1, 0, 64}), 64, 0},
       {"reduction: elements far apart", sum({1 << 10, 4096}, {0, far / 4}), 1 << 10, 64},

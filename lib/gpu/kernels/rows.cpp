@@ -1,13 +1,12 @@
 // Rows that are normalized by what they add up to: shaders/rows.hlsl.
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "gpu/kernels/element_wise.hpp"
-#include "gpu/kernels/fused_passes.hpp"
+#include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
-#include "ops/row_passes.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -24,30 +23,6 @@ enum class OperandLayout : uint {  // of a scale or bias
   strided = IS_STRIDED
 };
 constexpr std::uint64_t part_words = 8, result_words = 2;
-
-// --- which passes
-
-/// Passes over rows, with the activation that follows.
-struct Match : RowPasses {
-  const ElementWiseKernel* activation = nullptr;
-};
-
-// Adds the activation that follows.
-void add_activation(const Plan& plan, std::size_t first, Match& match) {
-  const std::size_t next = first + match.passes;
-  if (next == plan.passes.size()) return;
-  const auto* activation = std::get_if<ElementWiseKernel>(&plan.passes[next].kernel);
-  if (activation == nullptr || activation->inputs.size() != 1 ||
-      activation->inputs.front().constant || activation->compute != ComputeType::float32)
-    return;
-  const std::size_t values = plan.passes[next - 1].writes.front();
-  if (plan.passes[next].reads != std::vector{values} || !is_forgotten(plan, values, next) ||
-      !is_packed(*activation, activation->inputs.front()) ||
-      match.map->output_type != DataType::Float32 || !activation_number(activation->expression))
-    return;
-  match.activation = activation;
-  ++match.passes;
-}
 
 // --- how rows are given to threads
 
@@ -71,26 +46,21 @@ std::uint64_t per_vector(DataType type) {
   return bytes_per_thread / size_of(type);
 }
 
-std::optional<Shape> shape_of(const Match& match) {
-  const ReduceKernel& kernel = *match.reduction;
-  const ElementWiseKernel& map = *match.map;
-  const DataType type = kernel.operands.front().data_type;
-  const std::uint64_t elements = map.output_elements(), per = per_vector(type);
-  Shape shape{.length = kernel.extents.back()};
-  const std::uint64_t stride = kernel.operands.front().strides.back();
-  if (kernel.extents.size() != kernel.kept + 1 || shape.length < 2 || elements > 0xFFFFFFFF ||
-      kernel.output_elements() * shape.length != elements || !is_packed(map, map.inputs.front()))
-    return {};
-  if (stride == 1) {
+std::optional<Shape> shape_of(const RowsKernel& kernel) {
+  const std::optional<PackedRows> rows = packed_rows(kernel);
+  const std::uint64_t elements = kernel.output_elements(), per = per_vector(kernel.input.type);
+  if (!rows || rows->length < 2 || elements > 0xFFFFFFFF) return {};
+  Shape shape{.length = rows->length};
+  if (rows->stride == 1) {
     if (shape.length % per != 0) return {};
     shape.count = shape.length / per;
     shape.tasks = elements / shape.length;
     return shape;
   }
-  if (stride % per != 0 || stride == 0) return {};
+  if (rows->stride % per != 0) return {};
   shape.is_columns = true;
   shape.count = shape.length;
-  shape.stride = stride / per;
+  shape.stride = rows->stride / per;
   shape.tasks = elements / shape.length / per;
   return shape;
 }
@@ -126,37 +96,48 @@ std::optional<Cut> column_cut(const Shape& shape) {
 
 // --- the dispatch
 
-std::optional<OperandLayout> layout_of(const ElementWiseKernel& map, std::size_t k, DataType type) {
-  const ElementWiseInput& input = map.inputs[k];
-  if (input.constant) return OperandLayout::constant;
-  const std::uint64_t per = per_vector(type);
-  if (input.type != type || map.extents.back() % per != 0 || map.extents.size() > axes_most)
+std::optional<OperandLayout> layout_of(const RowsKernel& kernel, const ElementWiseInput& operand) {
+  if (operand.constant) return OperandLayout::constant;
+  const Sizes& extents = kernel.shape.sizes;
+  const std::uint64_t per = per_vector(kernel.input.type);
+  if (operand.type != kernel.input.type || extents.back() % per != 0 || extents.size() > axes_most)
     return {};
-  if (input.strides.back() == 0) return OperandLayout::repeated;
-  bool are_whole = input.strides.back() == 1;
-  for (std::size_t a = 0; a + 1 < map.extents.size(); ++a)
-    are_whole = are_whole && (map.extents[a] == 1 || input.strides[a] % per == 0);
+  if (operand.strides.back() == 0) return OperandLayout::repeated;
+  bool are_whole = operand.strides.back() == 1;
+  for (std::size_t a = 0; a + 1 < extents.size(); ++a)
+    are_whole = are_whole && (extents[a] == 1 || operand.strides[a] % per == 0);
   return are_whole ? OperandLayout::vector : OperandLayout::strided;
 }
 
-bool is_normalization(const Match& match) {
-  return match.map->expression == Expression::normalize;
+bool is_normalization(RowOperation operation) {
+  return operation == RowOperation::center || operation == RowOperation::normalize ||
+         operation == RowOperation::normalize_about_0;
 }
 
-void set_operands(RowsParameters& parameters, const ElementWiseKernel& map) {
-  parameters.scale = map.inputs[3].constant.value_or(1);
-  parameters.bias = map.inputs[4].constant.value_or(0);
-  parameters.rank = word(map.extents.size());
-  std::transform(map.extents.begin(), map.extents.end(), parameters.extents, word);
-  for (std::size_t k = 0; k < 2; ++k) {
-    const ElementWiseInput& input = map.inputs[3 + k];
-    if (input.constant) continue;
-    std::transform(input.strides.begin(), input.strides.end(), parameters.strides + k * axes_most,
-                   word);
-  }
+void set_operands(RowsParameters& parameters, const RowsKernel& kernel) {
+  const Sizes& extents = kernel.shape.sizes;
+  parameters.scale = kernel.scale.constant.value_or(1);
+  parameters.bias = kernel.bias.constant.value_or(0);
+  parameters.rank = word(extents.size());
+  std::transform(extents.begin(), extents.end(), parameters.extents, word);
+  const auto set_strides = [](const ElementWiseInput& operand, uint* strides) {
+    if (!operand.constant)
+      std::transform(operand.strides.begin(), operand.strides.end(), strides, word);
+  };
+  set_strides(kernel.scale, parameters.strides);
+  set_strides(kernel.bias, parameters.strides + axes_most);
 }
 
-RowsParameters parameters_of(const Match& match, const Shape& shape, const Cut& cut) {
+void set_activation(RowsParameters& parameters, const Activation& activation) {
+  const auto& reals = activation.function.parameters;
+  for (std::size_t i = 0; i < reals.size(); ++i)
+    parameters.reals[i] = static_cast<float>(reals[i].real);
+  if (!activation.input_scale) return;
+  parameters.input_scale = activation.input_scale->scale;
+  parameters.input_bias = activation.input_scale->bias;
+}
+
+RowsParameters parameters_of(const RowsKernel& kernel, const Shape& shape, const Cut& cut) {
   RowsParameters parameters{};
   const std::uint64_t per = shape.is_columns ? 1 : shape.length / shape.count;
   parameters.rows = word(shape.tasks);
@@ -168,7 +149,7 @@ RowsParameters parameters_of(const Match& match, const Shape& shape, const Cut& 
   parameters.last_length =
       static_cast<float>(shape.length - (cut.parts - 1) * cut.part_count * per);
   // Sums of FLOAT16 do not leave the range of FLOAT32.
-  const bool may_overflow = match.reduction->operands.front().data_type != DataType::Float16;
+  const bool may_overflow = kernel.input.type != DataType::Float16;
   const auto power = may_overflow ? static_cast<int>(std::bit_width(shape.length - 1)) : 0;
   parameters.down = std::ldexp(1.0F, -power);
   parameters.up = std::ldexp(1.0F, power);
@@ -176,16 +157,10 @@ RowsParameters parameters_of(const Match& match, const Shape& shape, const Cut& 
   const auto high = static_cast<float>(length);
   parameters.scaled_length_high = high * parameters.down;
   parameters.scaled_length_low = static_cast<float>(length - high) * parameters.down;
-  parameters.epsilon = static_cast<float>(match.map->parameters[0].real);
-  if (is_normalization(match)) set_operands(parameters, *match.map);
+  parameters.epsilon = kernel.epsilon;
+  if (is_normalization(kernel.operation)) set_operands(parameters, kernel);
   parameters.input_scale = 1;
-  if (match.activation == nullptr) return parameters;
-  for (std::size_t i = 0; i < match.activation->parameters.size(); ++i)
-    parameters.reals[i] = static_cast<float>(match.activation->parameters[i].real);
-  if (match.activation->input_scale) {
-    parameters.input_scale = match.activation->input_scale->scale;
-    parameters.input_bias = match.activation->input_scale->bias;
-  }
+  if (kernel.activation) set_activation(parameters, *kernel.activation);
   return parameters;
 }
 
@@ -210,61 +185,39 @@ void add_stages(Dispatch& dispatch, const Shape& shape, const Cut& cut) {
   add_stage(dispatch, outputs, parts, cut.lanes, work);
 }
 
-std::optional<FusedPasses> fused(const Plan& plan, std::size_t first, const Match& match) {
-  const DataType type = match.reduction->operands.front().data_type;
-  const ElementWiseKernel& last = match.activation != nullptr ? *match.activation : *match.map;
-  if (last.output_type != type || match.map->inputs.front().type != type) return {};
-  const std::optional<Shape> shape = shape_of(match);
-  if (!shape) return {};
-  const std::optional<Cut> cut =
-      shape->is_columns ? column_cut(*shape) : row_cut(*shape, per_vector(type));
-  if (!cut) return {};
-  std::array layouts{OperandLayout::constant, OperandLayout::constant};
-  FusedPasses rows{.passes = match.passes,
-                   .reads = {plan.passes[first].reads.front()},
-                   .write = plan.passes[first + match.passes - 1].writes.front(),
-                   .dispatch = {}};
-  rows.dispatch.inputs = {0};
-  if (is_normalization(match)) {
-    const std::size_t map_pass = first + match.passes - (match.activation != nullptr ? 2 : 1);
-    const std::vector<std::size_t>& slots = plan.passes[map_pass].reads;
-    std::size_t read = 0;
-    for (std::size_t k = 0; k < 5; ++k) {
-      const bool is_slot = !match.map->inputs[k].constant;
-      if (k >= 3) {
-        const std::optional<OperandLayout> layout = layout_of(*match.map, k, type);
-        if (!layout) return {};
-        layouts.at(k - 3) = *layout;
-        rows.dispatch.inputs.push_back(is_slot ? rows.reads.size() : 0);
-        if (is_slot) rows.reads.push_back(slots[read]);
-      }
-      if (is_slot) ++read;
-    }
-  }
-  const std::optional<std::size_t> activation =
-      match.activation != nullptr ? activation_number(last.expression) : std::nullopt;
-  rows.dispatch.kernel = shape->is_columns ? "rows_columns" : "rows";
-  set_specialization(rows.dispatch,
-                     RowsSpecialization{.OPERATION = match.operation,
-                                        .TYPE = known_type(type),
-                                        .VECTORS = cut->vectors,
-                                        .SCALE = layouts[0],
-                                        .BIAS = layouts[1],
-                                        .ACTIVATION = activation ? word(*activation + 1) : 0,
-                                        .IN_PARTS = cut->parts > 1});
-  set_parameters(rows.dispatch, parameters_of(match, *shape, *cut));
-  add_stages(rows.dispatch, *shape, *cut);
-  return rows;
-}
-
 }  // namespace
 
-std::optional<FusedPasses> fused_rows(const Plan& plan, std::size_t first) {
-  const std::optional<RowPasses> found = row_passes(plan, first);
-  if (!found) return {};
-  Match match{*found};
-  add_activation(plan, first, match);
-  return fused(plan, first, match);
+Dispatches dispatches_of(const RowsKernel& kernel) {
+  const DataType type = kernel.input.type;
+  if (kernel.output_type != type) return refused("its output has another type");
+  const auto activation =
+      kernel.activation ? activation_number(kernel.activation->function.expression) : std::nullopt;
+  if (kernel.activation && !activation) return refused("its activation is not computed with rows");
+  const std::optional<Shape> shape = shape_of(kernel);
+  const std::optional<Cut> cut = !shape              ? std::nullopt
+                                 : shape->is_columns ? column_cut(*shape)
+                                                     : row_cut(*shape, per_vector(type));
+  const auto scale = layout_of(kernel, kernel.scale), bias = layout_of(kernel, kernel.bias);
+  if (!cut || !scale || !bias) return refused("its rows are no vectors of 16 bytes");
+  Dispatch dispatch;
+  dispatch.kernel = shape->is_columns ? "rows_columns" : "rows";
+  set_specialization(dispatch,
+                     RowsSpecialization{.OPERATION = kernel.operation,
+                                        .TYPE = known_type(type),
+                                        .VECTORS = cut->vectors,
+                                        .SCALE = *scale,
+                                        .BIAS = *bias,
+                                        .ACTIVATION = activation ? word(*activation + 1) : 0,
+                                        .IN_PARTS = cut->parts > 1});
+  dispatch.inputs = {0};
+  if (is_normalization(kernel.operation)) {
+    const std::size_t scales = kernel.scale.constant ? 0 : 1;
+    dispatch.inputs.push_back(scales);
+    dispatch.inputs.push_back(kernel.bias.constant ? 0 : scales + 1);
+  }
+  set_parameters(dispatch, parameters_of(kernel, *shape, *cut));
+  add_stages(dispatch, *shape, *cut);
+  return dispatch;
 }
 
 }  // namespace dmlop::gpu::kernels

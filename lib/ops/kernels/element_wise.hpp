@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tensor/data_type.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 
@@ -59,6 +60,12 @@ struct InputScale {
   float bias = 0;
 };
 
+/// An activation of the FLOAT32 results of a kernel that computes it itself.
+struct Activation {
+  NumberFunction function = {};
+  std::optional<InputScale> input_scale = {};
+};
+
 /// output[i] = expression(inputs[0][i], inputs[1][i], ...).
 struct ElementWiseKernel {
   Expression expression = Expression::identity;
@@ -79,12 +86,7 @@ struct ElementWiseKernel {
 
 /// Whether an input stands as the packed output does.
 inline bool is_packed(const ElementWiseKernel& kernel, const ElementWiseInput& input) {
-  std::uint64_t stride = 1;
-  for (std::size_t a = kernel.extents.size(); a-- > 0;) {
-    if (kernel.extents[a] > 1 && input.strides[a] != stride) return false;
-    stride *= kernel.extents[a];
-  }
-  return true;
+  return is_packed(kernel.extents, input.strides);
 }
 
 }  // namespace dmlop
