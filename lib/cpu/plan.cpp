@@ -7,7 +7,7 @@
 
 namespace dmlop::cpu {
 
-Plan plan_for_cpu(const Plan& plan) {
+std::optional<Plan> plan_for_cpu(const Plan& plan) {
   return expanded(plan, [](const Kernel& kernel) {
     const auto* rows = std::get_if<RowsKernel>(&kernel);
     return rows != nullptr && runs_rows(*rows);

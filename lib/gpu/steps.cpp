@@ -22,14 +22,14 @@ std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches) {
 }
 
 Steps steps_of(const Plan& plan) {
-  Plan made =
-      expanded(plan, [](const Kernel& kernel) { return make_dispatches(kernel).refusal.empty(); });
-  Steps found{.slots = std::move(made.slots)};
-  for (Pass& pass : made.passes) {
+  const auto runs = [](const Kernel& kernel) { return make_dispatches(kernel).refusal.empty(); };
+  const std::optional<Plan> other = expanded(plan, runs);
+  const Plan& made = other ? *other : plan;
+  Steps found{.slots = made.slots};
+  for (const Pass& pass : made.passes) {
     Dispatches dispatches = make_dispatches(pass.kernel);
     if (!dispatches.refusal.empty()) return {.refusal = std::move(dispatches.refusal)};
-    found.steps.push_back(
-        {std::move(dispatches.dispatches), std::move(pass.reads), std::move(pass.writes)});
+    found.steps.push_back({std::move(dispatches.dispatches), pass.reads, pass.writes});
   }
   return found;
 }

@@ -16,7 +16,7 @@ Bytes bench_bytes(std::uint64_t count) {
 }
 
 PlanInMemory::PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads)
-    : plan_(cpu::plan_for_cpu(plan)), inputs_(inputs), threads_(threads) {
+    : plan_(cpu::plan_for_cpu(plan).value_or(plan)), inputs_(inputs), threads_(threads) {
   for (const Slot& slot : plan_.slots)
     written_.push_back(slot.kind == SlotKind::input ? Bytes{} : bench_bytes(slot.bytes()));
 }

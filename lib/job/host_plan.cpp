@@ -12,16 +12,16 @@ namespace {
 
 class HostPlan {
  public:
-  /// Outputs go to their memory if there is any, and otherwise to the sink.
+  /// A plan for the CPU. Outputs go to their memory if there is any, and otherwise to the sink.
   HostPlan(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
            const OutputSink& sink, std::uint64_t part_bytes)
-      : plan_(cpu::plan_for_cpu(plan)),
+      : plan_(plan),
         inputs_(inputs),
         outputs_(outputs),
         threads_(threads),
         sink_(sink),
         part_bytes_(part_bytes),
-        temporaries_(plan_.slots.size()) {}
+        temporaries_(plan.slots.size()) {}
 
   void run() {
     for (std::size_t at = 0; at < plan_.passes.size(); ++at) {
@@ -112,7 +112,7 @@ class HostPlan {
     }
   }
 
-  Plan plan_;
+  const Plan& plan_;
   SlotBytes inputs_;
   SlotMemory outputs_;
   unsigned threads_;
@@ -125,13 +125,15 @@ class HostPlan {
 
 void run_on_host(const Plan& plan, SlotBytes inputs, unsigned threads, const OutputSink& sink,
                  std::uint64_t part_bytes) {
-  HostPlan(plan, inputs, {}, threads, sink, part_bytes).run();
+  const std::optional<Plan> other = cpu::plan_for_cpu(plan);
+  HostPlan(other ? *other : plan, inputs, {}, threads, sink, part_bytes).run();
 }
 
 void run_on_host_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs, unsigned threads,
                       std::uint64_t part_bytes) {
   const OutputSink none;
-  HostPlan(plan, inputs, outputs, threads, none, part_bytes).run();
+  const std::optional<Plan> other = cpu::plan_for_cpu(plan);
+  HostPlan(other ? *other : plan, inputs, outputs, threads, none, part_bytes).run();
 }
 
 }  // namespace dmlop

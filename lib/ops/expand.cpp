@@ -1,6 +1,6 @@
 #include "ops/expand.hpp"
 
-#include <type_traits>
+#include <algorithm>
 
 namespace dmlop {
 namespace {
@@ -10,37 +10,38 @@ concept HasPasses = requires(PlanBuilder& plan, const Kind& kernel, const Pass& 
   add_passes(plan, kernel, pass);
 };
 
-/// Adds the passes of a kernel, if it has any and the backend does not run it; returns whether.
-bool expand(PlanBuilder& plan, const Pass& pass, const Runs& runs) {
-  return std::visit(
+// Whether the plan may keep the pass.
+bool is_run(const Pass& pass, const Runs& runs) {
+  const auto has_passes = []<typename Kind>(const Kind&) { return HasPasses<Kind>; };
+  return !std::visit(has_passes, pass.kernel) || runs(pass.kernel);
+}
+
+void expand(PlanBuilder& plan, const Pass& pass) {
+  std::visit(
       [&]<typename Kind>(const Kind& kernel) {
-        if constexpr (HasPasses<Kind>) {
-          if (runs(pass.kernel)) return false;
-          add_passes(plan, kernel, pass);
-          return true;
-        }
-        return false;
+        if constexpr (HasPasses<Kind>) add_passes(plan, kernel, pass);
       },
       pass.kernel);
 }
 
 }  // namespace
 
-Plan expanded(const Plan& plan, const Runs& runs) {
+std::optional<Plan> expanded(const Plan& plan, const Runs& runs) {
+  const auto is_kept = [&](const Pass& pass) { return is_run(pass, runs); };
+  if (std::all_of(plan.passes.begin(), plan.passes.end(), is_kept)) return std::nullopt;
   PlanBuilder builder(plan.slots);
-  bool is_done = true;
   for (const Pass& pass : plan.passes) {
-    if (expand(builder, pass, runs))
-      is_done = false;
-    else
+    if (is_kept(pass))
       builder.add(pass.kernel, pass.reads, pass.writes);
+    else
+      expand(builder, pass);
   }
   Plan made = builder.take();
-  return is_done ? made : expanded(made, runs);
+  return expanded(made, runs).value_or(made);
 }
 
 Plan as_passes(const Plan& plan) {
-  return expanded(plan, [](const Kernel&) { return false; });
+  return expanded(plan, [](const Kernel&) { return false; }).value_or(plan);
 }
 
 }  // namespace dmlop

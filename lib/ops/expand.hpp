@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "ops/plan.hpp"
 
@@ -16,9 +17,9 @@ void add_passes(PlanBuilder& plan, const LocalResponseKernel& kernel, const Pass
 /// Whether a backend runs a kernel that has passes.
 using Runs = std::function<bool(const Kernel& kernel)>;
 
-/// The same computation by kernels that have no passes or that the backend runs. What temporaries
-/// it adds come behind the slots of the plan.
-Plan expanded(const Plan& plan, const Runs& runs);
+/// The same computation by kernels that have no passes or that the backend runs; nothing where the
+/// plan has no others. Temporaries that it adds stand behind the slots of the plan.
+std::optional<Plan> expanded(const Plan& plan, const Runs& runs);
 
 /// The same by kernels without passes alone: budgets of memory count what these need.
 Plan as_passes(const Plan& plan);
