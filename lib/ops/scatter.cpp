@@ -6,8 +6,8 @@
 namespace dmlop {
 namespace {
 
-Plan plan_of(const Description& description, ScatterKernel kernel,
-             const std::vector<std::string_view>& reads) {
+Plan scatter_plan(const Description& description, ScatterKernel kernel,
+                  const std::vector<std::string_view>& reads) {
   for (StridedAxes* axes : {&kernel.outer, &kernel.updates, &kernel.inner}) *axes = merged(*axes);
   return single_pass(description, std::move(kernel), reads, "OutputTensor");
 }
@@ -29,7 +29,8 @@ Plan plan_scatter_elements(const Description& description) {
     (i < axis ? kernel.outer : i == axis ? kernel.updates : kernel.inner).push_back(shared);
   }
   kernel.coordinates = {{input.sizes[axis], strides[axis], 0}};
-  return plan_of(description, std::move(kernel), {"InputTensor", "IndicesTensor", "UpdatesTensor"});
+  return scatter_plan(description, std::move(kernel),
+                      {"InputTensor", "IndicesTensor", "UpdatesTensor"});
 }
 
 // Out[Indices[t..., :], s...] = Updates[t..., s...]. Of the leading dimensions that do not count,
@@ -60,7 +61,8 @@ Plan plan_scatter_nd(const Description& description) {
          {indices_strides[first_index + i], updates_strides[first_update + i]}});
   for (std::size_t i = first_inner; i < rank; ++i)
     kernel.inner.push_back({input.sizes[i], {0, updates_strides[i], strides[i]}});
-  return plan_of(description, std::move(kernel), {"InputTensor", "IndicesTensor", "UpdatesTensor"});
+  return scatter_plan(description, std::move(kernel),
+                      {"InputTensor", "IndicesTensor", "UpdatesTensor"});
 }
 
 // The off value everywhere, and one update with the on value for each sequence along Axis.
@@ -81,7 +83,8 @@ Plan plan_one_hot(const Description& description) {
   std::size_t last = values.sizes.size() - 1;
   while (values.sizes[last] == 1) --last;
   kernel.updates_offset = values_strides[last];
-  return plan_of(description, std::move(kernel), {"ValuesTensor", "IndicesTensor", "ValuesTensor"});
+  return scatter_plan(description, std::move(kernel),
+                      {"ValuesTensor", "IndicesTensor", "ValuesTensor"});
 }
 
 }  // namespace dmlop

@@ -8,8 +8,8 @@
 
 namespace dmlop {
 
-/// An axis of up to so many operands, along each of which its stride leads from one element to the
-/// next. A stride of 0 repeats an element; operands that are not there have it, too.
+/// An axis that up to so many operands have in common. Each has a stride, from one of its elements
+/// to the next; 0 repeats an element. Operands that are not there have 0, too.
 struct StridedAxis {
   static constexpr std::size_t operands_most = 9;  // as a product has (ops/kernels/product.hpp)
 
@@ -29,8 +29,8 @@ StridedAxes strided_axes(const std::vector<std::uint64_t>& extents,
                          const std::vector<std::vector<std::uint64_t>>& operands);
 
 /// The same elements of the first operands in the same order, along as few axes as possible.
-/// Neighbors along which all these operands move as along one axis are one, and axes of one index
-/// vanish, but one axis remains at least.
+/// Neighbors along which all these operands move as along one axis become one. Axes of one index
+/// vanish, but at least one axis remains.
 StridedAxes merged(const StridedAxes& axes, std::size_t operands = StridedAxis::operands_most);
 
 /// Sequences along one axis: those beside each other count the axes inside of it.
