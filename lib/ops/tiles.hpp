@@ -22,6 +22,7 @@ std::vector<std::uint64_t> extents_of(const JoinKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ElementWiseKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ProductKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ReduceKernel& kernel);
+std::vector<std::uint64_t> extents_of(const RowsKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ScanKernel& kernel);
 std::vector<std::uint64_t> extents_of(const WindowKernel& kernel);
 
@@ -32,6 +33,7 @@ std::vector<std::size_t> input_element_sizes(const JoinKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ElementWiseKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ProductKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ReduceKernel& kernel);
+std::vector<std::size_t> input_element_sizes(const RowsKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ScanKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const WindowKernel& kernel);
 
@@ -42,6 +44,7 @@ Needs needs_along(const JoinKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ElementWiseKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ProductKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ReduceKernel& kernel, std::size_t axis, TileRange range);
+Needs needs_along(const RowsKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ScanKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const WindowKernel& kernel, std::size_t axis, TileRange range);
 
@@ -59,6 +62,8 @@ std::vector<std::uint64_t> cuts_of(const ProductKernel& kernel, std::size_t axis
                                    std::uint64_t size, bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const ReduceKernel& kernel, std::size_t axis, std::uint64_t size,
                                    bool inputs_fit);
+std::vector<std::uint64_t> cuts_of(const RowsKernel& kernel, std::size_t axis, std::uint64_t size,
+                                   bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const ScanKernel& kernel, std::size_t axis, std::uint64_t size,
                                    bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const WindowKernel& kernel, std::size_t axis, std::uint64_t size,
@@ -71,6 +76,7 @@ Tile tile_of(const JoinKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ProductKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ReduceKernel& kernel, const std::vector<TileRange>& box);
+Tile tile_of(const RowsKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ScanKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const WindowKernel& kernel, const std::vector<TileRange>& box);
 
@@ -81,6 +87,7 @@ Tile whole_tile_of(const JoinKernel& kernel);
 Tile whole_tile_of(const ElementWiseKernel& kernel);
 Tile whole_tile_of(const ProductKernel& kernel);
 Tile whole_tile_of(const ReduceKernel& kernel);
+Tile whole_tile_of(const RowsKernel& kernel);
 Tile whole_tile_of(const ScanKernel& kernel);
 Tile whole_tile_of(const WindowKernel& kernel);
 

@@ -7,6 +7,7 @@
 
 #include "cpu/execute.hpp"
 #include "end_of_page.hpp"
+#include "job/host_plan.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -27,11 +28,23 @@ std::deque<EndOfPage> gathered(const Tile& tile, std::span<const std::span<const
   return buffers;
 }
 
+// As a plan, because the CPU may have to expand a kernel.
 Bytes run_on_cpu(const Kernel& kernel, const std::deque<EndOfPage>& inputs) {
+  Plan plan{.slots = {}, .passes = {{kernel, {}, {inputs.size()}}}};
   std::vector<std::span<const std::byte>> spans;
-  for (const EndOfPage& input : inputs) spans.push_back(input.bytes());
-  Bytes output(output_elements(kernel) * output_element_size(kernel));
-  cpu::execute(kernel, spans, 0, output_elements(kernel), output.data());
+  for (const EndOfPage& input : inputs) {
+    plan.passes.front().reads.push_back(spans.size());
+    spans.push_back(input.bytes());
+    plan.slots.push_back({SlotKind::input, "an input", {}, input.bytes().size(), 1});
+  }
+  plan.slots.push_back(
+      {SlotKind::output, "the output", {}, output_elements(kernel), output_element_size(kernel)});
+  spans.emplace_back();
+  Bytes output(plan.slots.back().bytes());
+  run_on_host(
+      plan, spans, 1, [&](std::size_t, std::uint64_t offset, std::span<const std::byte> bytes) {
+        std::copy(bytes.begin(), bytes.end(), output.begin() + static_cast<std::ptrdiff_t>(offset));
+      });
   return output;
 }
 
