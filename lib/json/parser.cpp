@@ -27,14 +27,16 @@ bool has_digits_only(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A number with a suffix of C, without it: 1.0 for 1.0f.
+// A number with a suffix of C, without it: 1.0 for 1.0f and 1.f; "" for other words, such as 0x1F.
 std::string without_suffix(std::string_view word) {
+  constexpr std::size_t longest = 64;
   const std::size_t end = word.find_last_not_of("fFlLuU");
   const bool has_suffix = end != std::string_view::npos && end + 1 < word.size();
-  if (!has_suffix || (word[0] != '-' && !has_digits_only(word.substr(0, 1)))) return "";
+  if (!has_suffix || end >= longest) return "";
   std::string number(word.substr(0, end + 1));
   if (number.back() == '.') number += '0';
-  return has_digits_only(number.substr(number.size() - 1)) ? number : "";
+  const auto json = nlohmann::json::parse(number, nullptr, /*allow_exceptions=*/false);
+  return json.is_number() ? number : "";
 }
 
 // Builds values from nlohmann's events. The events have no positions, so a cursor walks the same
@@ -145,9 +147,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     }
   }
 
+  // As it was written: the strict text has other exponents.
   std::string shown(std::size_t token) const {
     if (token >= strict_.size()) return "";
-    const std::string_view text = strict_.substr(token, skip_token(strict_, token) - token);
+    const std::string_view text = text_.substr(token, skip_token(strict_, token) - token);
     return structure.find(text) == std::string_view::npos ? printable(text)
                                                           : "'" + std::string(text) + "'";
   }
@@ -180,6 +183,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       parsed.suggestion = "write 0" + word;
     } else if (word.size() > 2 && strict_[token] == '\'' && word.ends_with("'")) {
       parsed.suggestion = "write \"" + word.substr(1, word.size() - 2) + "\"";
+    } else if (const std::string number = without_suffix(word); !number.empty()) {
+      parsed.suggestion = "write " + number;
     }
   }
 

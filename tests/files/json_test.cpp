@@ -206,6 +206,21 @@ TEST_CASE("numbers that JSON does not have") {
   });
 }
 
+TEST_CASE("numbers with a suffix of C: what is left of them is offered if it is a number") {
+  const auto row = [](const std::string& word, const std::string& number,
+                      const std::string& why = "is no JSON number") {
+    const std::string help = number.empty() ? "" : "\n  help: write " + number;
+    return Row{"[" + word + "]", "t:1:2: error: wrong JSON: " + word + " " + why + help};
+  };
+  const std::string no_digit = "is no number: expected digit after '.'";
+  const std::string unreadable = "is no JSON number that can be read";
+  check_rows({row("1.0f", "1.0"), row("-2.5F", "-2.5"), row("7u", "7"), row("7ULL", "7"),
+              row("1e5f", "1e5"), row("1.5e-3L", "1.5e-3"), row("-1E+10f", "-1E+10"),
+              row("1.f", "1.0", no_digit), row("-3.F", "-3.0", no_digit),
+              row("0x1F", "", unreadable), row("0x1.8p1f", "", unreadable),
+              row("1_0f", "", unreadable), row("01f", "", unreadable)});
+}
+
 TEST_CASE("bytes that are no UTF-8 text") {
   check_rows({
       {"[\"\xFF\"]", "t:1:3: error: wrong JSON: this is no UTF-8 text; save the file as UTF-8"},
