@@ -194,7 +194,12 @@ Reader::Operand Reader::name() {
         end != 0 && end < limit_ &&
         (tokens_[end].is("(") || tokens_[end].is("{") || tokens_[end].is("::"));
     if (is_template) {
-      for (; at_ < end; ++at_) full += now().text;
+      for (bool was_in_word = false; at_ < end; ++at_) {
+        const bool is_in_word = now().is_word();
+        if (was_in_word && is_in_word) full += ' ';
+        full += now().text;
+        was_in_word = is_in_word;
+      }
     }
     if (!now().is("::")) break;
   }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace {
 
@@ -216,6 +217,42 @@ TEST_CASE("from C++: floats are the nearest FLOAT, in its shortest form") {
       CHECK(std::signbit(made.desc.at("Alpha").get<double>()) ==
             std::signbit(row.value.get<double>()));
   }
+}
+
+TEST_CASE("from C++: every limit of every type is that of C++") {
+  const auto check = [](const std::string& type, auto zero) {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    std::vector<std::pair<std::string, double>> members{
+        {"max", Limits::max()}, {"min", Limits::min()}, {"lowest", Limits::lowest()}};
+    if (!Limits::is_integer) members.emplace_back("epsilon", Limits::epsilon());
+    for (const auto& [member, value] : members) {
+      // As a FLOAT, with what FLOAT does not hold moved into its range.
+      const double factor = std::abs(value) > 1e100       ? 0x1p-900
+                            : value < 1e-100 && value > 0 ? 0x1p900
+                                                          : 1;
+      const std::string expression = "std::numeric_limits<" + type + ">::" + member + "()";
+      const std::string scaled =
+          factor == 1 ? expression : expression + (factor < 1 ? " * 0x1p-900" : " * 0x1p900");
+      CAPTURE(scaled);
+      const Made made = make_alpha("", scaled);
+      CHECK(made.findings == "");
+      if (!made.findings.empty()) continue;
+      CHECK(static_cast<float>(made.desc.at("Alpha").get<double>()) ==
+            static_cast<float>(value * factor));
+    }
+  };
+  check("float", 0.0F);
+  check("FLOAT", 0.0F);
+  check("double", 0.0);
+  check("int8_t", std::int8_t{});
+  check("uint8_t", std::uint8_t{});
+  check("INT16", std::int16_t{});
+  check("unsigned short", std::uint16_t{});
+  check("int", 0);
+  check("UINT", 0U);
+  check("std::int64_t", std::int64_t{});
+  check("UINT64", std::uint64_t{});
+  check("size_t", std::uint64_t{});
 }
 
 TEST_CASE("from C++: a description in a body of any kind, and in text of any encoding") {
