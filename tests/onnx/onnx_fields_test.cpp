@@ -47,6 +47,29 @@ Json fields_of(const std::string& bytes) {
   return nullptr;
 }
 
+std::string real(const std::string& name, float value) {
+  return part(1, name) + varint(2 << 3 | 5) + raw_floats({value}) + number(20, 1);
+}
+
+/// A node in the words of a version.
+struct Versioned {
+  std::int64_t version;
+  std::vector<std::string> inputs;
+  std::vector<std::string> attributes = {};
+  std::vector<std::string> initializers = {};
+};
+
+Json fields_of(const std::string& type, const std::vector<std::string>& inputs,
+               const Versioned& written, const std::vector<std::string>& outputs = {"y"}) {
+  std::vector<std::string> values;
+  for (const std::string& output : outputs) values.push_back(value(output, {"a", "b", "c", "d"}));
+  return fields_of(model({.nodes = {node(type, written.inputs, outputs, written.attributes)},
+                          .initializers = written.initializers,
+                          .inputs = inputs,
+                          .outputs = values,
+                          .version = written.version}));
+}
+
 Json transposed_convolution(const std::vector<std::string>& attributes) {
   return fields_of(
       model({.nodes = {node("ConvTranspose", {"x", "w"}, {"y"}, attributes)},
@@ -114,6 +137,138 @@ TEST_CASE("onnx fields: activations take alpha and beta in their own order") {
   CHECK(activations({"HardSigmoid", "Tanh", "ScaledTanh"}, {1.5F}, {0.25F, 0.75F}) ==
         "HARD_SIGMOID{\"Alpha\":1.5,\"Beta\":0.25} TANH{} "
         "SCALED_TANH{\"Alpha\":1,\"Beta\":0.75} ");
+}
+
+// What an operator was called otherwise, or took from elsewhere, before a version of ONNX.
+TEST_CASE("onnx fields: each version says the same in its own words") {
+  struct Row {
+    const char* old_type;
+    const char* type;
+    Versioned before, since;
+    bool differ = false;
+    std::vector<std::string> outputs = {"y"};
+  };
+  const std::string x = value("x", {"1", "2", "4", "6"});
+  const auto counts = [](const char* name, const std::vector<std::int64_t>& numbers) {
+    return tensor(name, 7, {static_cast<std::int64_t>(numbers.size())}, raw_integers(numbers));
+  };
+  const auto floats = [](const char* name, const std::vector<float>& numbers) {
+    return tensor(name, 1, {static_cast<std::int64_t>(numbers.size())}, raw_floats(numbers));
+  };
+  const auto scalar = [](const char* name, float number) {
+    return tensor(name, 1, {}, raw_floats({number}));
+  };
+  const std::vector<std::string> asymmetric{text("coordinate_transformation_mode", "asymmetric"),
+                                            text("nearest_mode", "floor")};
+  const std::string scales = floats("s", {1, 1, 2, 0.5F});
+  const std::vector<Row> rows{
+      {"Softmax", "Softmax", {12, {"x"}, {integer("axis", 3)}}, {13, {"x"}}},
+      {"Softmax", "Softmax", {12, {"x"}}, {13, {"x"}}, true},
+      {"LogSoftmax", "LogSoftmax", {12, {"x"}, {integer("axis", 3)}}, {13, {"x"}}},
+      {"TopK",
+       "TopK",
+       {9, {"x"}, {integer("k", 3)}},
+       {10, {"x", "k"}, {}, {counts("k", {3})}},
+       false,
+       {"y", "i"}},
+      {"Slice",
+       "Slice",
+       {9, {"x"}, {integers("starts", {1, 2}), integers("ends", {3, 5}), integers("axes", {2, 3})}},
+       {10,
+        {"x", "b", "e", "a"},
+        {},
+        {counts("b", {1, 2}), counts("e", {3, 5}), counts("a", {2, 3})}}},
+      {"Pad",
+       "Pad",
+       {10, {"x"}, {integers("pads", {0, 0, 1, 2, 0, 0, 3, 4}), real("value", 5)}},
+       {11, {"x", "p", "v"}, {}, {counts("p", {0, 0, 1, 2, 0, 0, 3, 4}), scalar("v", 5)}}},
+      {"Upsample",
+       "Resize",
+       {7, {"x"}, {reals("scales", {1, 1, 2, 0.5F})}},
+       {11, {"x", "", "s"}, asymmetric, {scales}}},
+      {"Upsample",
+       "Resize",
+       {9, {"x", "s"}, {}, {scales}},
+       {11, {"x", "", "s"}, asymmetric, {scales}}},
+      {"Resize",
+       "Resize",
+       {10, {"x", "s"}, {}, {scales}},
+       {11, {"x", "", "s"}, asymmetric, {scales}}},
+      {"Resize",
+       "Resize",
+       {10, {"x", "s"}, {}, {scales}},
+       {11, {"x", "", "s"}, {}, {scales}},
+       true},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.type));
+    CAPTURE(row.before.version);
+    const Json before = fields_of(row.old_type, {x}, row.before, row.outputs);
+    const Json since = fields_of(row.type, {x}, row.since, row.outputs);
+    REQUIRE_MESSAGE(before.is_object(), before.dump());
+    REQUIRE_MESSAGE(since.is_object(), since.dump());
+    if (row.differ) {
+      CHECK(before.dump() != since.dump());
+    } else {
+      CHECK(before.dump() == since.dump());
+    }
+  }
+  // Bounds of a newer Clip have the type of the input.
+  const Json clip = fields_of("Clip", {x}, {10, {"x"}, {real("min", -2), real("max", 3)}});
+  CHECK(clip.at("Min") == -2);
+  CHECK(clip.at("Max") == 3);
+  // Regions begin half an element earlier since version 16, unless it is told not to.
+  const std::vector<std::string> regions{value("x", {"1", "2", "8", "8"}), value("r", {"3", "4"}),
+                                         value("b", {"3"}, 7)};
+  const auto align = [&](std::int64_t version, const std::vector<std::string>& attributes) {
+    return fields_of("RoiAlign", regions, {version, {"x", "r", "b"}, attributes}).dump();
+  };
+  const std::string old_mode = text("coordinate_transformation_mode", "output_half_pixel");
+  CHECK(align(10, {}) == align(16, {old_mode}));
+  CHECK(align(10, {}) != align(16, {}));
+}
+
+// Windows are counted one by one: with ceil_mode the last one may end behind the padding, but must
+// begin before what is padded behind.
+TEST_CASE("onnx fields: pooling has as many windows as there are, for all sizes") {
+  const auto count_of = [](std::int64_t length, std::int64_t window, std::int64_t stride,
+                           std::int64_t before, std::int64_t behind, bool rounds_up) {
+    const std::int64_t all = length + before + behind;
+    std::int64_t count = 0;
+    while (count * stride + window <= all) ++count;
+    const bool is_covered = (count - 1) * stride + window == all;
+    if (rounds_up && !is_covered && count * stride < length + before) ++count;
+    return count;
+  };
+  std::size_t cases = 0;
+  for (std::int64_t length = 1; length <= 7; ++length) {
+    for (std::int64_t window = 1; window <= 4; ++window) {
+      for (std::int64_t stride = 1; stride <= 4; ++stride) {
+        for (const auto& [before, behind] : {std::pair(0, 0), {1, 0}, {0, 1}, {2, 3}}) {
+          if (before >= window || behind >= window || length + before + behind < window) continue;
+          for (const bool rounds_up : {false, true}) {
+            const Json fields = fields_of(
+                "MaxPool", {value("x", {"1", "1", "3", std::to_string(length)})},
+                {12,
+                 {"x"},
+                 {integers("kernel_shape", {1, window}), integers("strides", {1, stride}),
+                  integers("pads", {0, before, 0, behind}), integer("ceil_mode", rounds_up)}});
+            CAPTURE(length);
+            CAPTURE(window);
+            CAPTURE(stride);
+            CAPTURE(before);
+            CAPTURE(behind);
+            CAPTURE(rounds_up);
+            REQUIRE_MESSAGE(fields.is_object(), fields.dump());
+            CHECK(fields.at("OutputTensor").at("Sizes").at(3) ==
+                  count_of(length, window, stride, before, behind, rounds_up));
+            ++cases;
+          }
+        }
+      }
+    }
+  }
+  CHECK(cases > 300);
 }
 
 }  // namespace dmlop::test
