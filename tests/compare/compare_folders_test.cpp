@@ -39,14 +39,17 @@ class TwoFolders : public Folder {
 
 TEST_CASE("files of the same path below two folders are compared, a line for each") {
   const TwoFolders folder;
+  for (const std::string side : {"a", "b"})
+    folder.write(side + "/LOUD.NPY", float_npy("(1,)", {4}));
   folder.write("a/notes.txt", "other files do not count");
   const auto result = folder.compare();
   CHECK(result.code == 0);
   CHECK(result.error == "");
   CHECK(result.output ==
+        "PASSED: LOUD.NPY: 1 element agrees\n"
         "PASSED: deep/er/same.npy: 3 elements agree\n"
         "PASSED: same.npy: 2 elements agree\n"
-        "2 files: 2 passed\n");
+        "3 files: 3 passed\n");
   CHECK(folder.compare({"-q"}).output == "");
 }
 

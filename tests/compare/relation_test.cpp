@@ -164,6 +164,11 @@ TEST_CASE("elements that were rounded to a type of fewer digits are found") {
   CHECK(relation({6}, half, expected) == "actual is expected rounded to FLOAT16 where it differs");
   CHECK(relation({6}, bfloat, expected) ==
         "actual is expected rounded to BFLOAT16 where it differs");
+  // In the middle of two, to the even one.
+  CHECK(relation({3}, {1, 1 + 0x1p-9F, 1}, {1 + 0x1p-11F, 1 + 0x3p-11F, 1}) ==
+        "actual is expected rounded to FLOAT16 where it differs");
+  CHECK(relation({3}, {1, 1 + 0x1p-6F, 1}, {1 + 0x1p-8F, 1 + 0x3p-8F, 1}) ==
+        "actual is expected rounded to BFLOAT16 where it differs");
   const std::vector<double> doubles{0.1, 0.2, 3};
   const std::vector<double> singles{0.1F, 0.2F, 3};
   CHECK(relation(Tensor::of(DataType::Float64, {3}, singles),
