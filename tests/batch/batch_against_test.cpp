@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "batch.hpp"
+#include "batch/batch.hpp"
+#include "recorded_device.hpp"
 
 namespace {
 
@@ -69,6 +72,31 @@ TEST_CASE("batch --against: a record of another comparison proves nothing to --r
                                        "--resume",   "--against", program_gpu()};
   CHECK(contains(folder.batch(again).output, ": 1 PASSED\n"));
   CHECK(contains(folder.batch(again).output, "1 PASSED (1 from an earlier run)"));
+}
+
+TEST_CASE("batch --against: a record of a comparison with another device proves nothing, either") {
+  const BatchFolder folder({named_job("a")});
+  const auto digest_against = [&](const std::string& name) {
+    Record given;
+    dmlop::Backend cpu(dmlop::gpu::DeviceRequest{"cpu"});
+    dmlop::Backend other(make_recorded_device(given, 0, name));
+    dmlop::Diagnostics findings;
+    const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, findings);
+    REQUIRE(manifest != nullptr);
+    std::string digest;
+    run_batch(*manifest, cpu, {.against = name.empty() ? nullptr : &other, .keep_records = true},
+              [&](const dmlop::BatchResult& result) {
+                digest = Json::parse(result.record).at("digest").get<std::string>();
+              });
+    CHECK(digest != "");
+    return digest;
+  };
+  std::set<std::string> digests;
+  for (const char* name : {"", "this GPU", "that GPU"}) {
+    digests.insert(digest_against(name));
+    CHECK(digests.contains(digest_against(name)));
+  }
+  CHECK(digests.size() == 3);
 }
 
 TEST_CASE("batch --against: what contradicts it is refused before anything runs") {

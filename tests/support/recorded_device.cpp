@@ -161,7 +161,9 @@ class RecordedCommands : public gpu::Commands {
 
 class RecordedDevice : public gpu::Device {
  public:
-  RecordedDevice(Record& record, std::uint64_t pace_work) : record_(record) {
+  RecordedDevice(Record& record, std::uint64_t pace_work, const std::string& name)
+      : record_(record) {
+    info_.name = name;
     // What takes long makes the pace slower, down to its least work.
     while (pace_work != 0 && pace_.work() > pace_work && pace_.work() > gpu::Pace::least_work / 8)
       pace_.took(pace_.work(), 100);
@@ -202,8 +204,9 @@ void Record::touch(const gpu::ResidentRange& range, bool is_write, const std::st
   unawaited.push_back(access);
 }
 
-std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work) {
-  return std::make_unique<RecordedDevice>(record, pace_work);
+std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work,
+                                                  const std::string& name) {
+  return std::make_unique<RecordedDevice>(record, pace_work, name);
 }
 
 }  // namespace dmlop::test

@@ -35,6 +35,7 @@ struct Record {
 std::byte byte_at(std::uint64_t offset);
 
 /// Its kernels compute nothing; its pace stays at so much work.
-std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work = 0);
+std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work = 0,
+                                                  const std::string& name = "");
 
 }  // namespace dmlop::test
