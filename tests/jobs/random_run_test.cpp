@@ -173,6 +173,24 @@ TEST_CASE("random inputs: bindings, and what they refuse") {
                  "too many to make up"));
 }
 
+TEST_CASE(
+    "random inputs: those of a graph are different numbers, also where their fields are alike") {
+  const Folder folder;
+  folder.write(
+      "graph.json",
+      R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [4]}, )"
+      R"({"name": "z", "DataType": "FLOAT32", "Sizes": [4]}], "nodes": [)"
+      R"({"type": "ELEMENT_WISE_NEGATE", "bindings": {"InputTensor": "x", "OutputTensor": "a"}}, )"
+      R"({"type": "ELEMENT_WISE_NEGATE", "bindings": {"InputTensor": "z", "OutputTensor": "b"}}], )"
+      R"("outputs": ["a", "b"]})");
+  const auto graph =
+      run_in(folder, {"run", "graph.json", "--random", "-o", "a=a.npy", "-o", "b=b.npy", "--cpu"});
+  CAPTURE(graph.error);
+  CHECK(graph.code == 0);
+  CHECK(folder.read("a.npy").size() == folder.read("b.npy").size());
+  CHECK(folder.read("a.npy") != folder.read("b.npy"));
+}
+
 TEST_CASE("random inputs: graphs and jobs") {
   const Folder folder;
   folder.write(
