@@ -268,3 +268,26 @@ TEST_CASE("layer: what is fused must be an activation without tensors, so that r
           return TypedDesc{9999, nowhere};
         }) == "FusedActivation.Type is 9999, which is no activation");
 }
+
+// BOOL is an int: whatever is not 0 is TRUE.
+TEST_CASE("layer: every BOOL of every operator is TRUE for any number but 0") {
+  std::size_t fields = 0;
+  for (const std::string& name : specified_operators()) {
+    for (const FieldSpec& field : find_spec(name)->fields) {
+      if (field.kind != FieldKind::boolean) continue;
+      ++fields;
+      CAPTURE(name);
+      CAPTURE(field.name);
+      for (const std::int32_t value : {0, 1, 2, -1, 256}) {
+        StructBuilder builder;
+        const Address desc = builder.build(example_of(name));
+        set(builder, field.name, value);
+        Diagnostics findings;
+        const auto read = read_operator(desc, findings);
+        REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
+        CHECK(read->description()["desc"][field.name] == (value != 0 ? 1 : 0));
+      }
+    }
+  }
+  CHECK(fields == 20);
+}

@@ -276,6 +276,19 @@ TEST_CASE("C interface: tensors are compared") {
   CHECK(status_of(criteria) == DMLOP_DONE);
   criteria.atol = std::numeric_limits<double>::quiet_NaN();
   CHECK(status_of(criteria) == DMLOP_USAGE);
+  // A criterion of 0 is one, which -0 fits, and not left out.
+  const Vector zero({0, 2}), minus_zero({-0.0F, 2});
+  for (const auto& set :
+       {+[](dmlop_criteria&) {}, +[](dmlop_criteria& to) { to.rtol = 0; },
+        +[](dmlop_criteria& to) { to.atol = 0; }, +[](dmlop_criteria& to) { to.ulp = 0; }}) {
+    dmlop_criteria one = DMLOP_CRITERIA;
+    set(one);
+    const Outcome outcome = outcome_of([&](dmlop_error** error) {
+      return dmlop_compare(&zero.tensor, &minus_zero.tensor, &one, nullptr, nullptr, error);
+    });
+    const bool is_left_out = one.rtol < 0 && one.atol < 0 && one.ulp < 0;
+    CHECK(outcome.status == (is_left_out ? DMLOP_DIFFERENT : DMLOP_DONE));
+  }
   succeed([&](dmlop_error** error) {
     return dmlop_criteria_of("GEMM", DMLOP_FLOAT32, &criteria, error);
   });
