@@ -53,8 +53,11 @@ def test_every_type(type):
         X.astype(">f4"),
         X[:, ::-1].copy()[:, ::-1],
         np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(2, 3),
+        np.array([[(0, x) for x in row] for row in X], [("flag", "u1"), ("x", "f4")])["x"],
+        np.array([[(x, 0) for x in row] for row in X], [("x", "f4"), ("y", "f8")])["x"],
     ],
-    ids=["fortran", "transposed", "steps", "reversed twice", "big-endian", "negative", "unaligned"],
+    ids=["fortran", "transposed", "steps", "reversed twice", "big-endian", "negative", "unaligned",
+         "field of 5 bytes", "field of 12 bytes"],
 )
 def test_every_layout(array):
     assert (array == X).all()

@@ -26,6 +26,10 @@ y = run(array.array("f", [1, 2, 3]))
 assert (y.type, y.shape, y.tolist()) == ("FLOAT32", (5,), [1, 1, 2, 3, 3]), y
 assert run(b"\1\2").elements() == [1, 1, 2, 2]
 assert run(memoryview(b"\1\2\3\4")[::2]).elements() == [1, 1, 3, 3]
+for part in [slice(1, 3), slice(0, 2), slice(2, 4), slice(None, None, -1), slice(1, 4, 2)]:
+    for whole in [b"\1\2\3\4", bytearray(b"\1\2\3\4")]:
+        some = list(whole[part])
+        assert run(memoryview(whole)[part]).elements() == [some[0], *some, some[-1]], (whole, part)
 assert run(memoryview(array.array("i", [5, 6])).toreadonly()).tolist() == [5, 5, 6, 6]
 half = run(dmlop.Tensor("FLOAT16", [2], b"\0\x3c\0\x40"))
 assert (half.type, half.tolist()) == ("FLOAT16", [1, 1, 2, 2])
