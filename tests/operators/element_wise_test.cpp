@@ -61,6 +61,36 @@ TEST_CASE("element-wise: functions of real numbers are what they are defined to 
   }
 }
 
+// Whole blocks of packed numbers are computed where they lie.
+TEST_CASE("element-wise: scale and bias come first, for any number of elements") {
+  Random random(79);
+  int functions = 0;
+  for (const RealFunction& function : real_functions()) {
+    if (find_spec(function.name)->find_field("ScaleBias") == nullptr) continue;
+    CAPTURE(std::string(function.name));
+    ++functions;
+    for (const DataType type : F2) {
+      for (const List& sizes : {List{3}, {128}, {2, 128}, {3, 129}}) {
+        const double scale = random.one_in(2) ? 0.5 : -2, bias = random.one_in(2) ? 0.25 : 3;
+        Json fields = function.fields.is_null() ? Json::object() : function.fields;
+        fields["ScaleBias"] = {{"Scale", scale}, {"Bias", bias}};
+        std::vector<Tensor> inputs;
+        for (std::size_t k = 0; k < function.inputs.size(); ++k)
+          inputs.push_back(small_numbers(type, sizes, random, 0.25));
+        const Tensor output = mapped(type, inputs, [&](const std::byte* a, const std::byte* b) {
+          const double scaled = f(number(type, a) * scale + bias);
+          return element(type, function.value(scaled, number(type, b)));
+        });
+        const std::uint64_t ulp =
+            type == DataType::Float16 ? std::min<std::uint64_t>(function.ulp, 1) : function.ulp;
+        check_plan_case(
+            case_of_tensors(function.name, fields, function.inputs, inputs, output, ulp));
+      }
+    }
+  }
+  CHECK(functions == 25);
+}
+
 TEST_CASE("element-wise: integers of every width wrap") {
   Random random(52);
   for (const IntegerFunction& function : integer_functions()) {

@@ -54,7 +54,8 @@ struct Sizes {
   std::uint64_t steps, batch, input, hidden;
 };
 
-/// Numbers from -1 to 1, and any of what may be left out.
+/// Numbers from -1 to 1, and any of what may be left out. Lengths may be 0 or longer than all
+/// steps.
 Recurrent random_network(const std::string& cell, DataType type, const Sizes& sizes,
                          Random& random) {
   const std::uint64_t gates = cell == "RNN" ? 1 : cell == "GRU" ? 3 : 4;
@@ -73,7 +74,7 @@ Recurrent random_network(const std::string& cell, DataType type, const Sizes& si
     use.lengths = Tensor::packed(DataType::UInt32, {1, 1, 1, sizes.batch});
     for (std::uint64_t b = 0; b < sizes.batch; ++b)
       set_value(*use.lengths, {0, 0, 0, b},
-                static_cast<double>(random.from_to(random.one_in(8) ? 0 : 1, sizes.steps)));
+                static_cast<double>(random.one_in(8) ? 0 : random.from_to(1, sizes.steps + 2)));
   }
   for (std::uint64_t d = 0; d < directions; ++d) {
     if (cell != "RNN") use.activations.push_back("SIGMOID");

@@ -1,6 +1,7 @@
 // DML_OPERATOR_RNN, GRU and LSTM by their definitions (those of ONNX), one sequence at a time.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -70,8 +71,9 @@ struct Recurrent {
   }
 
   void run(std::uint64_t d, std::uint64_t b, Outputs& outputs) const {
-    const std::uint64_t length =
+    const std::uint64_t asked =
         lengths ? static_cast<std::uint64_t>(value_at(*lengths, {0, 0, 0, b})) : steps();
+    const std::uint64_t length = std::min(asked, steps());
     Vector h(hidden(), 0), c(hidden(), 0);
     for (std::uint64_t j = 0; j < hidden(); ++j) {
       if (hidden_init) h[j] = value_at(*hidden_init, {0, d, b, j});
