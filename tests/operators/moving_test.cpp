@@ -327,6 +327,31 @@ TEST_CASE("FOLD: a long row, with windows far larger than their steps") {
       one_to_one("FOLD", fields_of(windows), columns, windows.folded(columns, image), 1));
 }
 
+// Beyond a number of elements, which depends on the type, a GPU keeps the sums in between.
+TEST_CASE("FOLD: windows of more elements than a GPU adds at once, with infinities") {
+  Random random(59);
+  for (const DataType type :
+       {DataType::Float32, DataType::Float16, DataType::Int8, DataType::UInt32, DataType::Int64}) {
+    CAPTURE(std::string(name_of(type)));
+    const std::uint64_t added = 20'000 / (16 / size_of(type)) - 2;
+    // Elements around that one meet the image.
+    const Windows windows{.sizes = {added + 100},
+                          .strides = {1},
+                          .dilations = {1},
+                          .start = {added - 4},
+                          .end = {104}};
+    const List image{1, 1, 8};
+    const List sizes = windows.column_sizes(image);
+    const bool is_float = info(type).kind == NumberKind::floating;
+    const Tensor columns =
+        is_float ? random_numbers(type, sizes, true, random) : random_tensor(type, sizes, random);
+    PlanCase a_case = one_to_one("FOLD", fields_of(windows), columns,
+                                 windows.folded(columns, image), is_float ? 1 : 0);
+    a_case.is_for_every_gpu = true;
+    check_plan_case(a_case);
+  }
+}
+
 // --- TOP_K
 
 TEST_CASE("TOP_K: the largest come first, with where they stood") {
