@@ -195,12 +195,12 @@ TEST_CASE("JUnit: whatever texts hold, the XML is well formed") {
 
 TEST_CASE("JUnit: the class of a job is the folder that its id names, at any depth") {
   dmlop::BatchSummary summary;
-  for (const auto& [id, name] : {std::pair("job", "dmlop"), std::pair("a/job", "a"),
-                                 std::pair("a/b/job", "a/b"), std::pair("a/b/c/job", "a/b/c")}) {
+  for (const auto& row : {std::pair("job", "dmlop"), std::pair("a/job", "a"),
+                          std::pair("a/b/job", "a/b"), std::pair("a/b/c/job", "a/b/c")}) {
+    const std::string id = row.first, name = row.second;
     CAPTURE(id);
     const std::string xml = dmlop::junit_xml({"t", "1", summary, {{.id = id}}});
-    CHECK(contains(
-        xml, "<testcase classname=\"" + std::string(name) + "\" name=\"" + std::string(id) + "\""));
+    CHECK(contains(xml, "<testcase classname=\"" + name + "\" name=\"" + id + "\""));
   }
 }
 

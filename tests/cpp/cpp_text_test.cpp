@@ -176,11 +176,11 @@ TEST_CASE("from C++: expressions have the value that the compiler gives them") {
       ROW(1 ? 1.5f : 2),
   };
 #undef ROW
-  for (const auto& [expression, value] : rows) {
-    CAPTURE(expression);
-    const Made made = make_axis("", expression);
+  for (const auto& row : rows) {
+    CAPTURE(row.first);
+    const Made made = make_axis("", row.first);
     CHECK(made.findings == "");
-    if (made.findings.empty()) CHECK(made.desc.at("Axis") == value);
+    if (made.findings.empty()) CHECK(made.desc.at("Axis") == row.second);
   }
 }
 #if defined(__GNUC__)

@@ -147,7 +147,7 @@ TEST_CASE("random inputs: bindings, and what they refuse") {
   CAPTURE(good.error);
   CHECK(good.code == 0);
   CHECK(run(R"({"random": "normal", "seed": 8})", uniform).output != good.output);
-  for (const auto& [indices, message] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {R"({"random": "normal"})",
             "IndicesTensor is UINT32, and normal numbers are floats: write {\"random\": "
             "\"uniform\"}"},
@@ -156,11 +156,11 @@ TEST_CASE("random inputs: bindings, and what they refuse") {
            {R"({"seed": 1})", "the path of a .npy file, or {\"random\": \"uniform\", \"seed\": 1}"},
            {R"({"random": "uniform", "seed": -1})", "bindings.IndicesTensor.seed is -1"},
            {R"({"random": "uniform", "sed": 1})", "sed"}}) {
-    CAPTURE(indices);
-    const auto bad = run(uniform, indices);
+    CAPTURE(row.first);
+    const auto bad = run(uniform, row.first);
     CAPTURE(bad.error);
     CHECK(bad.code == 3);
-    CHECK(contains(bad.error, message));
+    CHECK(contains(bad.error, row.second));
   }
   folder.write("op.json", R"({"type": "BATCH_NORMALIZATION", "desc": )" +
                               find_spec("BATCH_NORMALIZATION")->example +

@@ -244,7 +244,8 @@ TEST_CASE("onnx fields: pooling has as many windows as there are, for all sizes"
   for (std::int64_t length = 1; length <= 7; ++length) {
     for (std::int64_t window = 1; window <= 4; ++window) {
       for (std::int64_t stride = 1; stride <= 4; ++stride) {
-        for (const auto& [before, behind] : {std::pair(0, 0), {1, 0}, {0, 1}, {2, 3}}) {
+        for (const auto& pads : {std::pair(0, 0), {1, 0}, {0, 1}, {2, 3}}) {
+          const int before = pads.first, behind = pads.second;
           if (before >= window || behind >= window || length + before + behind < window) continue;
           for (const bool rounds_up : {false, true}) {
             const Json fields = fields_of(
