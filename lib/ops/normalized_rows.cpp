@@ -1,6 +1,4 @@
-// Rows that are normalized by what they add up to: their kernel, and the passes that compute the
-// same.
-#include <array>
+// The passes of rows that are normalized by what they add up to.
 #include <stdexcept>
 
 #include "ops/activation.hpp"
@@ -73,31 +71,6 @@ void add_activation_pass(PlanBuilder& plan, const RowsKernel& kernel, const Pass
 }
 
 }  // namespace
-
-void add_rows(PlanBuilder& plan, RowOperation operation, const RowShape& shape,
-              const RowOperands& operands, std::size_t output, DataType output_type,
-              std::optional<Activation> activation) {
-  // Axes are merged as those of a pass that reads a value of each row, too.
-  const Sizes values = shape.value_sizes();
-  Strides strides = packed_strides(values);
-  for (std::size_t a = 0; a < values.size(); ++a) {
-    if (values[a] == 1) strides[a] = 0;
-  }
-  const ElementWiseKernel merged =
-      element_wise(Expression::normalize, shape.sizes,
-                   {operands.x, operands.scale, operands.bias, {.strides = strides}}, output_type);
-  RowsKernel kernel{.operation = operation,
-                    .shape = {merged.extents, {}},
-                    .input = merged.inputs[0],
-                    .scale = merged.inputs[1],
-                    .bias = merged.inputs[2],
-                    .epsilon = static_cast<float>(operands.epsilon),
-                    .output_type = output_type,
-                    .activation = activation};
-  for (const std::uint64_t stride : merged.inputs[3].strides)
-    kernel.shape.is_reduced.push_back(stride == 0);
-  plan.add(std::move(kernel), slots_read({operands.x, operands.scale, operands.bias}), {output});
-}
 
 void add_passes(PlanBuilder& plan, const RowsKernel& kernel, const Pass& pass) {
   if (kernel.activation) return add_activation_pass(plan, kernel, pass);

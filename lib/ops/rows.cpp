@@ -97,6 +97,28 @@ ReduceKernel reduce_kernel(const RowShape& shape, const Reduction& reduction,
   return kernel;
 }
 
+void add_rows(PlanBuilder& plan, RowOperation operation, const RowShape& shape,
+              const RowOperands& operands, std::size_t output, DataType output_type,
+              std::optional<Activation> activation) {
+  // Axes are merged as those of a pass that reads a value of each row, too.
+  const Sizes values = shape.value_sizes();
+  const RowValue row{.strides = repeating(values, packed_strides(values))};
+  const ElementWiseKernel merged =
+      element_wise(Expression::normalize, shape.sizes,
+                   {operands.x, operands.scale, operands.bias, row}, output_type);
+  RowsKernel kernel{.operation = operation,
+                    .shape = {merged.extents, {}},
+                    .input = merged.inputs[0],
+                    .scale = merged.inputs[1],
+                    .bias = merged.inputs[2],
+                    .epsilon = static_cast<float>(operands.epsilon),
+                    .output_type = output_type,
+                    .activation = activation};
+  for (const std::uint64_t stride : merged.inputs[3].strides)
+    kernel.shape.is_reduced.push_back(stride == 0);
+  plan.add(std::move(kernel), slots_read({operands.x, operands.scale, operands.bias}), {output});
+}
+
 RowValue RowPlan::tensor(std::string_view field) {
   const TensorDesc& desc = description_->tensor(field);
   return {builder_.tensor(field), *desc.data_type, repeating(desc.sizes, input_strides(desc))};
