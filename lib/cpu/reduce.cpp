@@ -13,12 +13,12 @@
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
+#include "cpu/axis_walk.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/element_rows.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reduce_shape.hpp"
 #include "cpu/simd_small.hpp"
-#include "cpu/walk.hpp"
 #include "tensor/half.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -34,21 +34,15 @@ namespace dmlop::cpu::HWY_NAMESPACE {
 
 // --- their execution
 
-constexpr std::size_t operands_most = 3;  // of a term
-
 template <typename Value>
 class Reduction {
-  using Offsets = Walk<operands_most>::Offsets;
-
  public:
   Reduction(const ReduceKernel& kernel, Inputs inputs, Cells<Value>& cells)
       : kernel_(kernel),
         shape_(shape_of(kernel)),
         last_(shape_.length),
-        kept_(axes_of(kernel, 0, kernel.kept)),
-        reduced_(axes_of(kernel, kernel.kept, kernel.extents.size())),
-        beside_(kept_.steps()),
-        along_(reduced_.steps()),
+        kept_(kernel.extents, kernel.operands, 0, kernel.kept - 1),
+        reduced_(kernel.extents, kernel.operands, kernel.kept, kernel.extents.size() - 1),
         size_(size_of(kernel.output_type)),
         cells_(cells),
         numbers_(shape_.width),
@@ -58,15 +52,15 @@ class Reduction {
       readers_.emplace_back(operand,
                             operand.is_position ? std::span<const std::byte>() : inputs[next++]);
     }
-    is_far_ =
-        (shape_.is_columns ? beside_ : along_)[0] * size_of(kernel.operands.front().data_type) >=
-        4096;
+    const ReduceOperand& first = kernel.operands.front();
+    const std::uint64_t stride = shape_.is_columns ? beside(0) : along(0);
+    is_far_ = stride * size_of(first.data_type) >= 4096;
   }
 
   // Outputs [begin, begin + length).
   void run(std::uint64_t begin, std::uint64_t length, std::byte* to) {
-    for_each_rows(begin, length, [&](const Offsets& rows, std::size_t count) {
-      reduce(rows, count);
+    for_each_rows(begin, length, [&](std::uint64_t i, std::size_t count) {
+      reduce(i, count);
       put(count, to);
       to += count * size_;
     });
@@ -76,8 +70,8 @@ class Reduction {
   void save_block(std::uint64_t begin, std::uint64_t length, std::uint64_t first,
                   std::uint64_t last, std::byte* to) {
     first_ = first, last_ = last;
-    for_each_rows(begin, length, [&](const Offsets& rows, std::size_t count) {
-      reduce(rows, count);
+    for_each_rows(begin, length, [&](std::uint64_t i, std::size_t count) {
+      reduce(i, count);
       get(count);
       const auto* saved = cells_.are_integers() ? reinterpret_cast<std::byte*>(integers_.data())
                                                 : reinterpret_cast<std::byte*>(numbers_.data());
@@ -90,10 +84,10 @@ class Reduction {
   // index is found, and otherwise what all of these came to together.
   void join_blocks(std::uint64_t begin, std::uint64_t length, std::uint64_t blocks,
                    const std::byte* saved, std::uint64_t pitch, std::byte* to) {
-    for_each_rows(begin, length, [&](const Offsets& rows, std::size_t count) {
+    for_each_rows(begin, length, [&](std::uint64_t i, std::size_t count) {
       if (finds_index(kernel_)) {
         for (std::size_t k = 0; k < count; ++k)
-          integers_[k] = joined_index(row_at(rows, k), blocks, saved + k * saved_cell_bytes, pitch);
+          integers_[k] = joined_index(i + k, blocks, saved + k * saved_cell_bytes, pitch);
       } else if (cells_.are_integers()) {
         std::memcpy(integers_.data(), saved, count * saved_cell_bytes);
       } else {
@@ -105,31 +99,30 @@ class Reduction {
   }
 
  private:
-  // Calls action(rows, count) for the rows [begin, begin + length), those that are read together:
-  // they are beside each other, and the first begins at `rows`.
+  // Calls action(i, count) for the rows [begin, begin + length), those that are read together: i is
+  // the first one's index along the innermost kept axis.
   template <typename Action>
   void for_each_rows(std::uint64_t begin, std::uint64_t length, Action&& action) {
-    kept_.run(begin, begin + length, [&](const Offsets& first, std::uint64_t count) {
-      for (std::uint64_t i = 0; i < count; i += shape_.width)
-        action(row_at(first, i), static_cast<std::size_t>(std::min(shape_.width, count - i)));
-    });
-  }
-
-  // The row that is i behind another one.
-  Offsets row_at(Offsets row, std::uint64_t i) const {
-    for (std::size_t k = 0; k < row.size(); ++k) row[k] += i * beside_[k];
-    return row;
+    const std::uint64_t extent = kernel_.extents[kernel_.kept - 1];
+    kept_.seek(begin / extent);
+    for (std::uint64_t left = length, i = begin % extent; left > 0; kept_.next(), i = 0) {
+      for (const std::uint64_t end = std::min(extent, i + left); i < end;) {
+        const auto count = static_cast<std::size_t>(std::min(shape_.width, end - i));
+        action(i, count);
+        i += count, left -= count;
+      }
+    }
   }
 
   // Each block began with the row's first element: where it found no better one, it says 0.
-  std::uint64_t joined_index(const Offsets& row, std::uint64_t blocks, const std::byte* saved,
+  std::uint64_t joined_index(std::uint64_t i, std::uint64_t blocks, const std::byte* saved,
                              std::uint64_t pitch) {
     std::uint64_t best = 0;
-    Value most = element(row, 0);
+    Value most = element(i, 0);
     for (std::uint64_t b = 0; b < blocks; ++b) {
       const auto next = cpu::load<std::uint64_t>(saved + b * pitch);
       if (next == 0) continue;
-      const Value value = element(row, next);
+      const Value value = element(i, next);
       const bool is_maximum = kernel_.function == ReduceFunction::index_of_maximum;
       const bool is_better = is_maximum ? value > most : value < most;
       if (!is_better && !(kernel_.takes_last && value == most)) continue;
@@ -138,66 +131,85 @@ class Reduction {
     return best;
   }
 
-  Value element(const Offsets& row, std::uint64_t position) {
-    return read(row, 0, reduced_.offsets(position), 0, 1)[0][0];
+  Value element(std::uint64_t i, std::uint64_t position) {
+    reduced_.seek(position / kernel_.extents.back());
+    return read(i, position % kernel_.extents.back(), 1)[0][0];
   }
 
-  HWY_NOINLINE void reduce(const Offsets& rows, std::size_t count) {
-    shape_.is_columns ? reduce_columns(rows, count) : reduce_rows(rows, count);
+  HWY_NOINLINE void reduce(std::uint64_t i, std::size_t count) {
+    shape_.is_columns ? reduce_columns(i, count) : reduce_rows(i, count);
   }
 
-  // Calls action(first, count, position) for stretches of the block: the offsets of the first
-  // element from that of the row, and its position in the row as a whole.
+  // Calls action(r, count, position) for the elements of the block in rows of the innermost reduced
+  // axis: from r on, at `position` in the row as a whole.
   template <typename Action>
   void for_each_stretch(Action&& action) {
-    std::uint64_t position = first_;
-    reduced_.run(first_, last_, [&](const Offsets& first, std::uint64_t count) {
-      action(first, count, position);
-      position += count;
-    });
+    const std::uint64_t extent = kernel_.extents.back();
+    reduced_.seek(first_ / extent);
+    for (std::uint64_t r = first_ % extent, at = first_; at < last_; reduced_.next(), r = 0) {
+      const std::uint64_t count = std::min(extent - r, last_ - at);
+      action(r, count, at);
+      at += count;
+    }
   }
 
-  // A chunk of each operand from element r of a stretch on, in row i, along rows or across them.
-  HWY_NOINLINE const Value* const* read(const Offsets& rows, std::uint64_t i, const Offsets& first,
-                                        std::uint64_t r, std::size_t count) {
+  std::uint64_t beside(std::size_t k) const {
+    return kernel_.operands[k].strides[kernel_.kept - 1];
+  }
+  std::uint64_t along(std::size_t k) const { return kernel_.operands[k].strides.back(); }
+
+  // A chunk of each operand from element r of row i on, along the rows or across them.
+  HWY_NOINLINE const Value* const* read(std::uint64_t i, std::uint64_t r, std::size_t count) {
     steps_.add((is_far_ ? count : 1) * far_steps);
     for (std::size_t k = 0; k < readers_.size(); ++k) {
-      const std::uint64_t offset = rows[k] + i * beside_[k] + first[k] + r * along_[k];
-      chunks_[k] = readers_[k].read(offset, shape_.is_columns ? beside_[k] : along_[k], count);
+      const std::uint64_t offset =
+          kept_.offset(k) + i * beside(k) + reduced_.offset(k) + r * along(k);
+      chunks_[k] = readers_[k].read(offset, shape_.is_columns ? beside(k) : along(k), count);
     }
     return chunks_.data();
   }
 
-  void reduce_columns(const Offsets& rows, std::size_t count) {
-    // Cells begin with the first elements of whole rows.
-    for (std::size_t at = 0; at < count; at += chunk) {
-      const std::size_t part = std::min(chunk, count - at);
-      cells_.begin(at, part, first_elements(rows, at, part), 1);
-    }
-    for_each_stretch([&](const Offsets& first, std::uint64_t elements, std::uint64_t position) {
-      for (std::uint64_t r = 0; r < elements; ++r) {
-        for (std::size_t at = 0; at < count; at += chunk) {
-          const std::size_t part = std::min(chunk, count - at);
-          cells_.add(at, part, position + r, read(rows, at, first, r, part));
-        }
+  // Rows [i, i + count) of the innermost kept axis.
+  void reduce_columns(std::uint64_t i, std::size_t count) {
+    begin_columns(i, count);
+    for_each_stretch([&](std::uint64_t first, std::uint64_t rows, std::uint64_t position) {
+      for (std::uint64_t r = 0; r < rows; ++r) {
+        for (std::size_t at = 0; at < count; at += chunk)
+          add_columns(i, first + r, at, std::min(chunk, count - at), position + r);
       }
     });
   }
 
   // Of rows from i on; only an index begins with them.
-  const Value* first_elements(const Offsets& rows, std::uint64_t i, std::size_t count) {
-    return finds_index(kernel_) ? read(rows, i, {}, 0, count)[0] : nullptr;
+  const Value* first_elements(std::uint64_t i, std::size_t count) {
+    return finds_index(kernel_) ? read(i, 0, count)[0] : nullptr;
   }
 
-  void reduce_rows(const Offsets& rows, std::size_t count) {
+  // Cells begin with the first elements of whole rows.
+  void begin_columns(std::uint64_t i, std::size_t count) {
+    reduced_.seek(0);
+    for (std::size_t at = 0; at < count; at += chunk) {
+      const std::size_t part = std::min(chunk, count - at);
+      cells_.begin(at, part, first_elements(i + at, part), 1);
+    }
+  }
+
+  void add_columns(std::uint64_t i, std::uint64_t r, std::size_t at, std::size_t count,
+                   std::uint64_t position) {
+    const Value* const* from = read(i + at, r, count);
+    cells_.add(at, count, position, from);
+  }
+
+  void reduce_rows(std::uint64_t i, std::size_t count) {
     const std::size_t lanes = cells_.lanes();
+    reduced_.seek(0);
     for (std::size_t k = 0; k < count; ++k)
-      cells_.begin(k * lanes, lanes, first_elements(rows, k, 1), 0);
-    for_each_stretch([&](const Offsets& first, std::uint64_t elements, std::uint64_t position) {
+      cells_.begin(k * lanes, lanes, first_elements(i + k, 1), 0);
+    for_each_stretch([&](std::uint64_t first, std::uint64_t elements, std::uint64_t position) {
       for (std::uint64_t done = 0; done < elements; done += chunk) {
         const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, elements - done));
         for (std::size_t k = 0; k < count; ++k)
-          cells_.add_run(k * lanes, run, position + done, read(rows, k, first, done, run));
+          cells_.add_run(k * lanes, run, position + done, read(i + k, first + done, run));
       }
     });
     for (std::size_t k = 0; k < count; ++k) cells_.join(k * lanes, k);
@@ -252,12 +264,11 @@ class Reduction {
   const ReduceKernel& kernel_;
   ReduceShape shape_;
   std::uint64_t first_ = 0, last_;  // the elements of each row that are read
-  Walk<operands_most> kept_, reduced_;
-  Offsets beside_, along_;  // from row to row, and from element to element
-  std::size_t size_;        // of an output element
+  AxisWalk kept_, reduced_;         // without the innermost axis of each
+  std::size_t size_;                // of an output element
   Cells<Value>& cells_;
   std::vector<OperandReader<Value>> readers_;
-  std::array<const Value*, operands_most> chunks_{};
+  std::array<const Value*, AxisWalk::operands_max> chunks_{};
   bool is_far_;
   Steps steps_;
   // What the cells of rows that were read together became.

@@ -10,7 +10,6 @@
 #include "base/threshold.hpp"
 #include "cpu/preparation.hpp"
 #include "ops/kernels/reduce.hpp"
-#include "ops/kernels/strided_axes.hpp"
 
 namespace dmlop::cpu {
 
@@ -24,17 +23,6 @@ struct ReduceShape {
   bool is_columns = false;   // an element of each of many rows after the other
   std::uint64_t width = 1;   // rows that are read together
 };
-
-/// Axes [first, last) of a kernel; the operands are its own.
-inline StridedAxes axes_of(const ReduceKernel& kernel, std::size_t first, std::size_t last) {
-  StridedAxes axes(last - first);
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    axes[a].extent = kernel.extents[first + a];
-    for (std::size_t k = 0; k < kernel.operands.size(); ++k)
-      axes[a].strides[k] = kernel.operands[k].strides[first + a];
-  }
-  return axes;
-}
 
 inline ReduceShape shape_of(const ReduceKernel& kernel) {
   constexpr std::uint64_t columns_min = 16, long_row = 32;

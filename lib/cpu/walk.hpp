@@ -57,15 +57,14 @@ class Walk {
   template <typename Action>
   void run(std::uint64_t begin, std::uint64_t end, Action&& action) const {
     if (begin >= end) return;
-    Offsets offsets{};
-    if (axes_.size() == 1) {
-      for (std::size_t k = 0; k < tensors; ++k) offsets[k] = begin * steps()[k];
-      return action(std::as_const(offsets), end - begin);
-    }
     std::array<std::uint64_t, axes_max> index;
     const std::size_t last = axes_.size() - 1;
-    for (std::size_t i = axes_.size(), rest = begin; i-- > 0; rest /= axes_[i].extent) {
-      index[i] = rest % axes_[i].extent;
+    Offsets offsets{};
+    std::uint64_t rest = begin;
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      const std::uint64_t next = i == 0 ? 0 : rest / axes_[i].extent;
+      index[i] = rest - next * axes_[i].extent;
+      rest = next;
       for (std::size_t k = 0; k < tensors; ++k) offsets[k] += index[i] * axes_[i].strides[k];
     }
     for (std::uint64_t left = end - begin;;) {
