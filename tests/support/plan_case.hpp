@@ -1,8 +1,8 @@
 // Cases of operators with any number of inputs and outputs, executed as whole plans. The CPU runs
 // them on several threads, in parts of all sizes and with small blocks of long rows, from inputs of
 // exact size at odd addresses and at the end of a page, once more with another layout of each
-// input, and in tiles where there are any; a GPU as the program does. Every byte of an output must
-// be handed out exactly once.
+// input, and in tiles where there are any; a GPU as the program does, and a few of each test with
+// other layouts. Every byte of an output must be handed out exactly once.
 #pragma once
 
 #include <nlohmann/json.hpp>
