@@ -51,7 +51,7 @@ bool can_be_cut(const WindowAxis& axis) {
          (axis.output_extent - 1) * windows->stride < axis.input_extent + windows->start_padding;
 }
 
-/// The input under output indices [begin, end) of an axis.
+/// The input under output indices [begin, end) of an axis: all of it where the axis stays whole.
 struct AxisBox {
   TileRange input;
   WindowAxis axis;  // of the tile; its input stride is left as it is
@@ -59,7 +59,7 @@ struct AxisBox {
 
 AxisBox axis_box(const WindowAxis& axis, TileRange range) {
   AxisBox box{{0, axis.input_extent}, axis};
-  if (range.begin == 0 && range.end == axis.output_extent) return box;
+  if (!can_be_cut(axis) || (range.begin == 0 && range.end == axis.output_extent)) return box;
   auto& windows = std::get<Windows>(box.axis.reach);
   const Int reach = static_cast<Int>((windows.size - 1) * windows.dilation + 1);
   const Int padding = static_cast<Int>(windows.start_padding);
