@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "gpu/steps.hpp"
-#include "ops/expand.hpp"
 #include "ops/tiling.hpp"
 
 namespace dmlop {

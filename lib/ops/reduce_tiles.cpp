@@ -6,17 +6,17 @@
 namespace dmlop::tiles {
 namespace {
 
-// Calls action(operand, number) for the operands that have a buffer; they are numbered.
-template <typename Kernel, typename Action>
-void for_each_read_operand(Kernel& kernel, Action&& action) {
-  std::size_t number = 0;
-  for (auto& operand : kernel.operands) {
-    if (!operand.is_position) action(operand, number++);
+// Of the operands that have a buffer.
+StridedInputs operands_of(const ReduceKernel& kernel) {
+  StridedInputs operands;
+  for (const ReduceOperand& operand : kernel.operands) {
+    if (!operand.is_position) operands.push_back({operand.strides, size_of(operand.data_type)});
   }
+  return operands;
 }
 
 // Elements of an operand's row: a stride of 0 repeats one.
-std::uint64_t row_elements(const ReduceKernel& kernel, const ReduceOperand& operand) {
+std::uint64_t row_elements(const ReduceKernel& kernel, const StridedInput& operand) {
   std::uint64_t elements = 1;
   for (std::size_t a = kernel.kept; a < kernel.extents.size(); ++a)
     elements *= operand.strides[a] == 0 ? 1 : kernel.extents[a];
@@ -31,20 +31,15 @@ std::vector<std::uint64_t> extents_of(const ReduceKernel& kernel) {
 }
 
 std::vector<std::size_t> input_element_sizes(const ReduceKernel& kernel) {
-  std::vector<std::size_t> sizes;
-  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t) {
-    sizes.push_back(size_of(operand.data_type));
-  });
-  return sizes;
+  return element_sizes_of(operands_of(kernel));
 }
 
 // The rows count with the first axis.
 Needs needs_along(const ReduceKernel& kernel, std::size_t axis, TileRange range) {
-  Needs needs{range.end - range.begin, {}};
-  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t) {
-    const std::uint64_t along = operand.strides[axis] == 0 ? 1 : needs.output;
-    needs.inputs.push_back(axis == 0 ? along * row_elements(kernel, operand) : along);
-  });
+  const StridedInputs operands = operands_of(kernel);
+  Needs needs = needs_along(operands, axis, range);
+  for (std::size_t k = 0; axis == 0 && k < operands.size(); ++k)
+    needs.inputs[k] *= row_elements(kernel, operands[k]);
   return needs;
 }
 
@@ -65,22 +60,20 @@ Tile tile_of(const ReduceKernel& kernel, const std::vector<TileRange>& box) {
   std::copy(box.begin(), box.end(), rows.begin());
   for (std::size_t a = 0; a < box.size(); ++a) inner.extents[a] = box[a].end - box[a].begin;
   Tile tile{{}, {}, box};
-  for_each_read_operand(inner, [&](ReduceOperand& operand, std::size_t number) {
-    InputBox needed = input_box(operand.strides, size_of(operand.data_type), rows, number);
-    operand.strides = std::move(needed.strides);
-    tile.gathers.push_back(std::move(needed.gather));
-  });
+  std::vector<InputBox> needed = boxes_of(operands_of(kernel), rows);
+  for (ReduceOperand& operand : inner.operands) {
+    if (operand.is_position) continue;
+    InputBox& of_operand = needed[tile.gathers.size()];
+    operand.strides = std::move(of_operand.strides);
+    tile.gathers.push_back(std::move(of_operand.gather));
+  }
   tile.kernel = std::move(inner);
   return tile;
 }
 
 Tile whole_tile_of(const ReduceKernel& kernel) {
-  Tile tile{{}, kernel, whole_box(extents_of(kernel))};
-  for_each_read_operand(kernel, [&](const ReduceOperand& operand, std::size_t number) {
-    tile.gathers.push_back(
-        whole_input(operand.strides, kernel.extents, size_of(operand.data_type), number));
-  });
-  return tile;
+  return {whole_gathers(operands_of(kernel), kernel.extents), kernel,
+          whole_box(extents_of(kernel))};
 }
 
 }  // namespace dmlop::tiles

@@ -4,13 +4,12 @@
 namespace dmlop::tiles {
 namespace {
 
-// Calls action(input, number) for the inputs that have a buffer; they are numbered.
-template <typename Kernel, typename Action>
-void for_each_read_tensor(Kernel& kernel, Action&& action) {
-  std::size_t number = 0;
-  for (auto* input : {&kernel.input, &kernel.scale, &kernel.bias}) {
-    if (!input->constant) action(*input, number++);
+StridedInputs tensors_of(const RowsKernel& kernel) {
+  StridedInputs tensors;
+  for (const ElementWiseInput* input : {&kernel.input, &kernel.scale, &kernel.bias}) {
+    if (!input->constant) tensors.push_back({input->strides, size_of(input->type)});
   }
+  return tensors;
 }
 
 }  // namespace
@@ -20,19 +19,11 @@ std::vector<std::uint64_t> extents_of(const RowsKernel& kernel) {
 }
 
 std::vector<std::size_t> input_element_sizes(const RowsKernel& kernel) {
-  std::vector<std::size_t> sizes;
-  for_each_read_tensor(kernel, [&](const ElementWiseInput& input, std::size_t) {
-    sizes.push_back(size_of(input.type));
-  });
-  return sizes;
+  return element_sizes_of(tensors_of(kernel));
 }
 
 Needs needs_along(const RowsKernel& kernel, std::size_t axis, TileRange range) {
-  Needs needs{range.end - range.begin, {}};
-  for_each_read_tensor(kernel, [&](const ElementWiseInput& input, std::size_t) {
-    needs.inputs.push_back(input.strides[axis] == 0 ? 1 : needs.output);
-  });
-  return needs;
+  return needs_along(tensors_of(kernel), axis, range);
 }
 
 std::vector<std::uint64_t> cuts_of(const RowsKernel& kernel, std::size_t axis, std::uint64_t size,
@@ -45,22 +36,20 @@ Tile tile_of(const RowsKernel& kernel, const std::vector<TileRange>& box) {
   RowsKernel inner = kernel;
   for (std::size_t a = 0; a < box.size(); ++a) inner.shape.sizes[a] = box[a].end - box[a].begin;
   Tile tile{{}, {}, box};
-  for_each_read_tensor(inner, [&](ElementWiseInput& input, std::size_t number) {
-    InputBox needed = input_box(input.strides, size_of(input.type), box, number);
-    input.strides = std::move(needed.strides);
-    tile.gathers.push_back(std::move(needed.gather));
-  });
+  std::vector<InputBox> needed = boxes_of(tensors_of(kernel), box);
+  for (ElementWiseInput* input : {&inner.input, &inner.scale, &inner.bias}) {
+    if (input->constant) continue;
+    InputBox& of_input = needed[tile.gathers.size()];
+    input->strides = std::move(of_input.strides);
+    tile.gathers.push_back(std::move(of_input.gather));
+  }
   tile.kernel = std::move(inner);
   return tile;
 }
 
 Tile whole_tile_of(const RowsKernel& kernel) {
-  Tile tile{{}, kernel, whole_box(kernel.shape.sizes)};
-  for_each_read_tensor(kernel, [&](const ElementWiseInput& input, std::size_t number) {
-    tile.gathers.push_back(
-        whole_input(input.strides, kernel.shape.sizes, size_of(input.type), number));
-  });
-  return tile;
+  const Sizes& sizes = kernel.shape.sizes;
+  return {whole_gathers(tensors_of(kernel), sizes), kernel, whole_box(sizes)};
 }
 
 }  // namespace dmlop::tiles

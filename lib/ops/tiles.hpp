@@ -116,6 +116,20 @@ Gather whole_input(const std::vector<std::uint64_t>& strides,
                    const std::vector<std::uint64_t>& extents, std::size_t element_size,
                    std::size_t input);
 
+/// The inputs of a kernel that all have a stride for each axis; valid as long as the kernel.
+struct StridedInput {
+  const std::vector<std::uint64_t>& strides;
+  std::size_t element_size;
+};
+using StridedInputs = std::vector<StridedInput>;
+
+/// What the questions above ask, for such inputs.
+std::vector<std::size_t> element_sizes_of(const StridedInputs& inputs);
+Needs needs_along(const StridedInputs& inputs, std::size_t axis, TileRange range);
+std::vector<InputBox> boxes_of(const StridedInputs& inputs, const std::vector<TileRange>& box);
+std::vector<Gather> whole_gathers(const StridedInputs& inputs,
+                                  const std::vector<std::uint64_t>& extents);
+
 /// The box of all indices.
 std::vector<TileRange> whole_box(const std::vector<std::uint64_t>& extents);
 

@@ -49,6 +49,34 @@ Gather whole_input(const std::vector<std::uint64_t>& strides,
   return hull.gather(element_size, input);
 }
 
+std::vector<std::size_t> element_sizes_of(const StridedInputs& inputs) {
+  std::vector<std::size_t> sizes;
+  for (const StridedInput& input : inputs) sizes.push_back(input.element_size);
+  return sizes;
+}
+
+Needs needs_along(const StridedInputs& inputs, std::size_t axis, TileRange range) {
+  Needs needs{range.end - range.begin, {}};
+  for (const StridedInput& input : inputs)
+    needs.inputs.push_back(input.strides[axis] == 0 ? 1 : needs.output);
+  return needs;
+}
+
+std::vector<InputBox> boxes_of(const StridedInputs& inputs, const std::vector<TileRange>& box) {
+  std::vector<InputBox> boxes;
+  for (const StridedInput& input : inputs)
+    boxes.push_back(input_box(input.strides, input.element_size, box, boxes.size()));
+  return boxes;
+}
+
+std::vector<Gather> whole_gathers(const StridedInputs& inputs,
+                                  const std::vector<std::uint64_t>& extents) {
+  std::vector<Gather> gathers;
+  for (const StridedInput& input : inputs)
+    gathers.push_back(whole_input(input.strides, extents, input.element_size, gathers.size()));
+  return gathers;
+}
+
 std::vector<TileRange> whole_box(const std::vector<std::uint64_t>& extents) {
   std::vector<TileRange> box;
   for (const std::uint64_t extent : extents) box.push_back({0, extent});
@@ -98,7 +126,7 @@ bool fits(const Tile& tile, const TileLimits& limits) {
 }
 
 /// Finds the cuts of all axes: outermost first, so that a tile's outputs lie together. An axis is
-/// cut as long as a buffer is too large that has it: the rows of a product do not become shorter
+/// cut only while that makes a buffer smaller which is too large: the rows of a product are not cut
 /// because the right matrix is large.
 class Cutter {
  public:
@@ -192,7 +220,7 @@ class Cutter {
 
   bool all_fit() const { return inputs_fit() && output_fits(); }
 
-  // Whether a buffer is too large of which one output index needs less than all of them do.
+  // Whether a buffer is too large that has fewer elements for one index of the axis than for all.
   bool has_misfit_along(std::size_t axis) const {
     if (!output_fits()) return true;
     const tiles::Needs all = needs_of(axis, {0, extents_[axis]}), one = needs_of(axis, {0, 1});
