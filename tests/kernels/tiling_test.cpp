@@ -434,6 +434,17 @@ TEST_CASE("tiling: sweep over products and convolutions") {
   CHECK(cut >= 300);
 }
 
+TEST_CASE("tiling: an input that repeats counts once") {
+  ElementWiseKernel kernel{.expression = Expression::add, .compute = ComputeType::int32};
+  kernel.output_type = DataType::Int8;
+  kernel.extents = {64, 8};
+  kernel.inputs = {{.type = DataType::Int64, .strides = {0, 1}},
+                   {.type = DataType::Int8, .strides = {8, 1}}};
+  const auto grid = TileGrid::make(kernel, {.buffer_bytes = 256});
+  REQUIRE(grid);
+  CHECK(grid->size() == 2);  // 32 rows of the second input each
+}
+
 TEST_CASE("tiling: rows of a product are not cut because the right matrix is large") {
   ProductKernel kernel{.output_type = DataType::Int32, .rows = 64, .columns = 64};
   kernel.depth = 64;
