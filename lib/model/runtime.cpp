@@ -47,13 +47,19 @@ class Scatter {
 };
 
 /// Whether an output overlaps an input, which is still to be read.
-bool is_in_place(const Runtime::Step& step) {
+bool overlaps_inputs(const Runtime::Step& step) {
   for (const std::size_t output : step.plan.slots_of(SlotKind::output)) {
     for (const std::size_t input : step.plan.slots_of(SlotKind::input)) {
       if (overlap(step.slots[input].bytes, step.slots[output].bytes)) return true;
     }
   }
   return false;
+}
+
+bool has_packed_outputs(const Runtime::Step& step) {
+  const std::vector<std::size_t> outputs = step.plan.slots_of(SlotKind::output);
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [&](std::size_t slot) { return step.slots[slot].strides.empty(); });
 }
 
 // Whether a dispatch writes each resource.
@@ -157,6 +163,13 @@ std::vector<std::span<const std::byte>> Runtime::Step::inputs() const {
   return inputs;
 }
 
+std::vector<std::span<std::byte>> Runtime::Step::outputs() const {
+  std::vector<std::span<std::byte>> outputs(slots.size());
+  for (const std::size_t slot : plan.slots_of(SlotKind::output))
+    outputs[slot] = slots[slot].bytes.first(plan.slots[slot].bytes());
+  return outputs;
+}
+
 Runtime::Step Runtime::step(const BoundPlan& bound) {
   Step step{bound.plan, {}};
   for (const Place& place : bound.slots) {
@@ -215,19 +228,21 @@ Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
   const Step step = this->step(bound);
   const auto outputs = step.plan.slots_of(SlotKind::output);
   for (const std::size_t slot : outputs) bound.slots[slot].memory->device_is_current = false;
+  const bool is_in_place = overlaps_inputs(step);
+  if (!is_in_place && has_packed_outputs(step))
+    return backend_.execute_into(step.plan, step.inputs(), step.outputs(), options_);
   const auto scatter = [&](std::size_t slot, std::uint64_t offset,
                            std::span<const std::byte> bytes) {
     Scatter(step.slots[slot], step.plan.slots[slot].element_size).write(offset, bytes);
   };
-  if (!is_in_place(step)) return backend_.execute(step.plan, step.inputs(), options_, scatter);
+  if (!is_in_place) return backend_.execute(step.plan, step.inputs(), options_, scatter);
   std::vector<Buffer> kept(step.plan.slots.size());
-  for (const std::size_t slot : outputs)
+  std::vector<std::span<std::byte>> memory(step.plan.slots.size());
+  for (const std::size_t slot : outputs) {
     kept[slot] = Buffer(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
-  const Execution execution = backend_.execute(
-      step.plan, step.inputs(), options_,
-      [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
-        std::copy(bytes.begin(), bytes.end(), kept[slot].data() + offset);
-      });
+    memory[slot] = kept[slot].bytes();
+  }
+  const Execution execution = backend_.execute_into(step.plan, step.inputs(), memory, options_);
   for (const std::size_t slot : outputs) scatter(slot, 0, kept[slot].bytes());
   return execution;
 }

@@ -63,6 +63,8 @@ class Runtime {
 
     /// The plan's inputs, by slot.
     std::vector<std::span<const std::byte>> inputs() const;
+    /// The memory of its outputs, by slot. Only packed ones are written as a whole.
+    std::vector<std::span<std::byte>> outputs() const;
   };
   Step step(const DispatchCommand& command);
 
