@@ -80,11 +80,10 @@ RightBlock<float> DirectColumns::read(std::uint64_t k, std::size_t depth) {
   const std::uint64_t first = k / taps_;
   padded_.copy(input_, tile_, first, (k + depth - 1) / taps_ - first + 1);
   places_.resize(depth);
-  for (std::size_t i = 0; i < depth; ++i) {
-    const std::uint64_t tap = (k + i) % taps_, row = tap / axes_[2].taps;
-    places_[i] = static_cast<std::uint32_t>(padded_.place(
-        (k + i) / taps_ - first, {row / axes_[1].taps, row % axes_[1].taps, tap % axes_[2].taps}));
-  }
+  for_each_tap({axes_[0].taps, axes_[1].taps, axes_[2].taps}, k, depth,
+               [&](std::size_t i, std::uint64_t channel, const Tap& tap) {
+                 places_[i] = static_cast<std::uint32_t>(padded_.place(channel - first, tap));
+               });
   return {.data = padded_.data(), .places = places_.data()};
 }
 

@@ -1,6 +1,7 @@
 #include "cpu/padded_input.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/divide.hpp"
 #include "cpu/packing.hpp"
@@ -26,11 +27,41 @@ std::int64_t PaddedInput::lowest(std::size_t axis) const {
          std::min<std::int64_t>(0, static_cast<std::int64_t>(window.taps - 1) * window.tap_step);
 }
 
-void PaddedInput::copy(const std::byte* input, const WindowTile& tile, std::uint64_t channel,
-                       std::uint64_t channels) {
-  const ProductWindow& depth = axes_[0];
+void PaddedInput::set_tile(const WindowTile& tile) {
   rows_ = tile.rows + reach_of(axes_[1]) / row_phases_;
   pitch_ = tile.width + reach_of(axes_[2]) / column_phases_;
+  const std::size_t phase = rows_ * pitch_, plane = row_phases_ * column_phases_ * phase;
+  channel_pitch_ = axes_[0].taps * plane;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    tap_places_[axis].resize(axes_[axis].taps);
+    for (std::size_t tap = 0; tap < axes_[axis].taps; ++tap) {
+      const auto at =
+          static_cast<std::size_t>(static_cast<std::int64_t>(tap) * axes_[axis].tap_step +
+                                   axes_[axis].offset - lowest(axis));
+      tap_places_[axis][tap] =
+          axis == 0   ? tap * plane
+          : axis == 1 ? at % row_phases_ * column_phases_ * phase + at / row_phases_ * pitch_
+                      : at % column_phases_ * phase + at / column_phases_;
+    }
+  }
+  const auto extent = static_cast<std::int64_t>(axes_[2].input_extent);
+  const auto pitch = static_cast<std::int64_t>(pitch_);
+  const std::int64_t step = axes_[2].step;
+  phase_rows_.resize(column_phases_);
+  for (std::size_t p = 0; p < column_phases_; ++p) {
+    const std::int64_t first =
+        static_cast<std::int64_t>(tile.x) * step + lowest(2) + static_cast<std::int64_t>(p);
+    const std::int64_t begin = std::clamp<std::int64_t>(divided_up(-first, step), 0, pitch);
+    const std::int64_t end =
+        std::clamp<std::int64_t>(divided_up(extent - first, step), begin, pitch);
+    phase_rows_[p] = {begin, end, static_cast<std::uint64_t>(first + begin * step)};
+  }
+}
+
+void PaddedInput::copy(const std::byte* input, const WindowTile& tile, std::uint64_t channel,
+                       std::uint64_t channels) {
+  set_tile(tile);
+  const ProductWindow& depth = axes_[0];
   const std::size_t plane = row_phases_ * column_phases_ * rows_ * pitch_;
   const std::uint64_t planes = channels * depth.taps;
   data_ = memory_.at_least<float>(planes * plane + slack);
@@ -61,45 +92,29 @@ void PaddedInput::copy_plane(const std::byte* plane, bool is_inside, const Windo
       }
       steps_.add(height.input_stride * size_ >= page_bytes ? far_steps / 16
                                                            : column_phases_ * pitch_);
-      copy_row(plane + static_cast<std::uint64_t>(y) * height.input_stride * size_, tile.x, to);
+      copy_row(plane + static_cast<std::uint64_t>(y) * height.input_stride * size_, to);
     }
     to += (column_phases_ - 1) * rows_ * pitch_;
   }
 }
 
 // Number i of phase p is column i * step + p of the padded row.
-void PaddedInput::copy_row(const std::byte* row, std::uint64_t x, float* to) {
-  const ProductWindow& width = axes_[2];
-  const auto extent = static_cast<std::int64_t>(width.input_extent);
-  const auto pitch = static_cast<std::int64_t>(pitch_);
-  for (std::size_t phase = 0; phase < column_phases_; ++phase, to += rows_ * pitch_) {
-    const std::int64_t first =
-        static_cast<std::int64_t>(x) * width.step + lowest(2) + static_cast<std::int64_t>(phase);
-    const std::int64_t begin = std::clamp<std::int64_t>(divided_up(-first, width.step), 0, pitch);
-    const std::int64_t end =
-        std::clamp<std::int64_t>(divided_up(extent - first, width.step), begin, pitch);
-    std::fill(to, to + begin, 0.0F);
-    if (begin < end) {
-      const auto source = static_cast<std::uint64_t>(first + begin * width.step);
-      read_elements(kernel_.right.data_type, row + source * width.input_stride * size_,
-                    column_phases_ * width.input_stride, static_cast<std::uint64_t>(end - begin),
-                    to + begin);
+void PaddedInput::copy_row(const std::byte* row, float* to) {
+  const std::uint64_t stride = column_phases_ * axes_[2].input_stride;
+  const std::uint64_t bytes = axes_[2].input_stride * size_;
+  const bool is_copied = stride == 1 && kernel_.right.data_type == DataType::Float32;
+  for (const PhaseRow& phase : phase_rows_) {
+    std::fill(to, to + phase.begin, 0.0F);
+    const auto count = static_cast<std::uint64_t>(phase.end - phase.begin);
+    if (is_copied) {
+      std::memcpy(to + phase.begin, row + phase.source * bytes, count * sizeof(float));
+    } else if (count > 0) {
+      read_elements(kernel_.right.data_type, row + phase.source * bytes, stride, count,
+                    to + phase.begin);
     }
-    std::fill(to + end, to + pitch, 0.0F);
+    std::fill(to + phase.end, to + pitch_, 0.0F);
+    to += rows_ * pitch_;
   }
-}
-
-std::size_t PaddedInput::place(std::uint64_t channel,
-                               const std::array<std::uint64_t, 3>& tap) const {
-  const auto at = [&](std::size_t axis) {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(tap[axis]) * axes_[axis].tap_step +
-                                    axes_[axis].offset - lowest(axis));
-  };
-  const std::size_t y = at(1), x = at(2);
-  const std::size_t plane = channel * axes_[0].taps + tap[0];
-  const std::size_t phase =
-      (plane * row_phases_ + y % row_phases_) * column_phases_ + x % column_phases_;
-  return (phase * rows_ + y / row_phases_) * pitch_ + x / column_phases_;
 }
 
 }  // namespace dmlop::cpu

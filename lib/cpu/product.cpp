@@ -11,6 +11,7 @@
 #include "cpu/direct_columns.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/packing.hpp"
+#include "cpu/taps.hpp"
 #include "cpu/window_packing.hpp"
 #include "cpu/window_sums.hpp"
 
@@ -361,15 +362,16 @@ class Product {
   // The offsets of elements [k, k + count) of a left row: channels, and taps within them.
   void set_left_depth(std::uint64_t k, std::size_t count) {
     depth_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t rest = k + i, offset = 0;
-      for (std::size_t axis = kernel_.windows.size(); axis-- > 0;) {
-        const ProductWindow& window = kernel_.windows[axis];
-        offset += rest % window.taps * window.left_stride;
-        rest /= window.taps;
-      }
-      depth_[i] = offset + rest * kernel_.left_depth_stride;
+    Tap taps{1, 1, 1}, strides{};
+    const std::size_t axes = kernel_.windows.size();
+    for (std::size_t i = 0; i < axes; ++i) {
+      taps[3 - axes + i] = kernel_.windows[i].taps;
+      strides[3 - axes + i] = kernel_.windows[i].left_stride;
     }
+    for_each_tap(taps, k, count, [&](std::size_t i, std::uint64_t channel, const Tap& tap) {
+      depth_[i] = channel * kernel_.left_depth_stride + tap[0] * strides[0] + tap[1] * strides[1] +
+                  tap[2] * strides[2];
+    });
   }
 
   void finish_row(const Block& block, const BoundInputs& inputs, const WindowPacking<T>* windows,

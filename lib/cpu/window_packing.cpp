@@ -89,24 +89,9 @@ void WindowPacking<T>::set_columns(std::uint64_t begin, std::uint64_t count) {
 }
 
 template <typename T>
-template <typename Action>
-void WindowPacking<T>::for_each_tap(std::uint64_t first, std::size_t depth, Action&& action) {
-  const std::uint64_t taps[] = {axes_[0].taps, axes_[1].taps, axes_[2].taps};
-  std::uint64_t channel = first;
-  Tap tap;
-  for (std::size_t i = 3; i-- > 0; channel /= taps[i]) tap[i] = channel % taps[i];
-  for (std::size_t k = 0; k < depth; ++k) {
-    action(k, channel, tap);
-    std::size_t i = 3;
-    while (i > 0 && ++tap[i - 1] == taps[i - 1]) tap[--i] = 0;
-    if (i == 0) ++channel;
-  }
-}
-
-template <typename T>
 void WindowPacking<T>::pack(std::uint64_t first, std::size_t depth, std::size_t width, T* to) {
   if (is_plane_) return pack_plane(first, depth, width, to);
-  for_each_tap(first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
+  for_each_tap(taps(), first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
     read_line(channel, tap, line_.data());
     put_in_panels(line_.data(), is_left_out_.size(), k, depth, width, to);
   });
@@ -120,7 +105,7 @@ void WindowPacking<T>::pack_plane(std::uint64_t first, std::size_t depth, std::s
   const std::size_t count = is_left_out_.size(), at_once = 4 * width;
   for (std::size_t begin = 0; begin < count; begin += at_once) {
     const std::size_t end = std::min(count, begin + at_once);
-    for_each_tap(first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
+    for_each_tap(taps(), first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
       const PlaneTap plane = plane_tap(channel, tap);
       std::size_t column = begin;
       if constexpr (std::is_same_v<T, float>) {
@@ -146,7 +131,7 @@ template <typename T>
 void WindowPacking<T>::read_lines(std::uint64_t first, std::size_t depth, std::size_t pitch,
                                   T* to) {
   if (is_plane_ && masks_.empty()) set_masks();
-  for_each_tap(first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
+  for_each_tap(taps(), first, depth, [&](std::size_t k, std::uint64_t channel, const Tap& tap) {
     T* line = to + k * pitch;
     if (!is_plane_) return read_line(channel, tap, line);
     copy_plane(plane_tap(channel, tap), 0, is_left_out_.size(), line);

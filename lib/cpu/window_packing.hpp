@@ -10,6 +10,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/packing.hpp"
+#include "cpu/taps.hpp"
 #include "ops/kernels/product.hpp"
 
 namespace dmlop::cpu {
@@ -44,7 +45,6 @@ class WindowPacking {
   struct Reach {
     std::int64_t begin, end, x_step, source, source_step;
   };
-  using Tap = std::array<std::uint64_t, 3>;
   using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
   /// A tap of a plane: columns [begin, end) come from source[column], where the mask is set.
@@ -56,8 +56,7 @@ class WindowPacking {
 
   Reach reach_of(std::uint64_t tap) const;
   Reach reach_at(std::uint64_t tap) const;  // the same, as it was noted
-  template <typename Action>
-  void for_each_tap(std::uint64_t first, std::size_t depth, Action&& action);
+  Tap taps() const { return {axes_[0].taps, axes_[1].taps, axes_[2].taps}; }
   bool is_plane() const;
   void pack_plane(std::uint64_t first, std::size_t depth, std::size_t width, T* to);
   void set_masks();
