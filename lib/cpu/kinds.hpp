@@ -39,6 +39,8 @@ struct PartShape {
 /// Whether the CPU runs these rows, or the passes that compute the same (ops/expand.hpp).
 bool runs_rows(const RowsKernel& kernel);
 
+void run_part(const ProductKernel& kernel, Inputs inputs, const Preparation* prepared,
+              const Part& part, Stores stores, Destinations outputs);
 void run_part(const ReduceKernel& kernel, Inputs inputs, const Preparation* prepared,
               const Part& part, Stores stores, Destinations outputs);
 void run_part(const RecurrentKernel& kernel, Inputs inputs, const Preparation* prepared,

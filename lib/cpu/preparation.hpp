@@ -1,6 +1,7 @@
-// What the parts of a kernel share: as a rule nothing. A kernel with few long rows has too few parts
-// for many threads. All threads then first compute, a block of a row each, what the parts need.
-// Blocks depend on the kernel alone. So results do not depend on the number of threads.
+// What the parts of a kernel share: as a rule nothing. A kernel with few long rows has too few
+// parts for many threads. All threads then first compute, a block of a row each, what the parts
+// need. Blocks depend on the kernel alone. So results do not depend on the number of threads. The
+// parts of a product share the panels that more than one of them reads.
 #pragma once
 
 #include <concepts>
@@ -23,10 +24,13 @@ class Preparation {
 template <typename Kind>
 concept Prepares = std::same_as<Kind, ReduceKernel> || std::same_as<Kind, ScanKernel> ||
     std::same_as<Kind, TopKKernel> || std::same_as<Kind, UnpoolKernel> ||
-    std::same_as<Kind, RecurrentKernel>;
+    std::same_as<Kind, RecurrentKernel> || std::same_as<Kind, ProductKernel>;
 
 /// Computes what the parts of a kernel share; nothing where they share nothing.
 std::unique_ptr<const Preparation> prepare(const ReduceKernel& kernel, Inputs inputs,
+                                           unsigned threads);
+
+std::unique_ptr<const Preparation> prepare(const ProductKernel& kernel, Inputs inputs,
                                            unsigned threads);
 
 std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inputs,

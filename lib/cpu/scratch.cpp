@@ -10,6 +10,21 @@ namespace dmlop::cpu {
 struct Scratch::Kept {
   std::mutex mutex;
   std::vector<Lines> free;
+
+  /// The smallest one that suffices, or else the largest: so large ones stay few.
+  Lines take(std::size_t count) {
+    if (free.empty()) return {};
+    const auto fits_better = [&](const Lines& a, const Lines& b) {
+      const bool suffices = a.size() >= count;
+      if (suffices != (b.size() >= count)) return suffices;
+      return suffices ? a.size() < b.size() : a.size() > b.size();
+    };
+    const auto best = std::min_element(free.begin(), free.end(), fits_better);
+    std::swap(*best, free.back());
+    Lines lines = std::move(free.back());
+    free.pop_back();
+    return lines;
+  }
 };
 
 Scratch::Kept& Scratch::kept() {
@@ -18,15 +33,14 @@ Scratch::Kept& Scratch::kept() {
 }
 
 Scratch::Scratch(std::size_t bytes) {
+  const std::size_t count = std::max<std::size_t>(1, (bytes + line - 1) / line);
   {
     const std::scoped_lock lock(kept().mutex);
-    if (!kept().free.empty()) {
-      lines_ = std::move(kept().free.back());
-      kept().free.pop_back();
-    }
+    lines_ = kept().take(count);
   }
-  const std::size_t count = std::max<std::size_t>(1, (bytes + line - 1) / line);
-  if (lines_.size() < count) lines_.resize(count);
+  if (lines_.size() >= count) return;
+  lines_ = {};  // what is in it need not be copied
+  lines_.resize(count);
 }
 
 Scratch::~Scratch() {
