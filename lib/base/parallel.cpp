@@ -104,15 +104,15 @@ class Loop : public ThreadPool::Work {
   // Calls as many threads as there are work and room for; more follow when threads become free.
   // Where the system has none, the existing ones do the work.
   void call_helpers(std::uint64_t index) {
-    while (helpers_ + 1 < workers_ && index + 1 < count_ && take_spare_thread()) {
-      if (!pool_) pool_ = ThreadPool::shared();
-      if (pool_->offer(*this, helpers_ + 1)) {
-        ++helpers_;
-      } else {
-        give_spare_thread();
-        workers_ = helpers_ + 1;
-      }
-    }
+    const std::uint64_t most = std::min<std::uint64_t>(workers_ - 1 - helpers_, count_ - 1 - index);
+    unsigned wanted = 0;
+    while (wanted < most && take_spare_thread()) ++wanted;
+    if (wanted == 0) return;
+    if (!pool_) pool_ = ThreadPool::shared();
+    const unsigned called = pool_->offer(*this, helpers_ + 1, wanted);
+    helpers_ += called;
+    for (unsigned i = called; i < wanted; ++i) give_spare_thread();
+    if (called < wanted) workers_ = helpers_ + 1;
   }
 
   unsigned workers_;

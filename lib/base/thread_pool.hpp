@@ -1,6 +1,7 @@
 // Threads that wait for work. parallel_for (base/parallel.hpp) is what offers it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -21,7 +22,8 @@ class ThreadPool {
 
    private:
     friend class ThreadPool;
-    unsigned running_ = 0;  // threads of the pool that take part; the pool's mutex guards it
+    // Threads of the pool that take part; changed with the pool's mutex.
+    std::atomic<unsigned> running_ = 0;
   };
 
   /// The pool that all holders share. Its threads end with the last holder.
@@ -32,9 +34,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
-  /// Lets one thread take part in the work, as soon as one is free. Returns false if the system has
-  /// no thread for it, or no memory.
-  bool offer(Work& work, unsigned worker);
+  /// Lets `count` threads take part in the work as workers from `first` on, as soon as they are
+  /// free. Returns how many it found a thread for: fewer if the system has none, or no memory.
+  unsigned offer(Work& work, unsigned first, unsigned count);
   /// Takes back the offers that no thread has begun, waits for the others, and returns how many it
   /// took back. So nobody waits for a thread that has yet to wake up, and a process without its
   /// threads, after a fork, does all work itself.
@@ -47,13 +49,19 @@ class ThreadPool {
   };
 
   void run();
+  /// Wakes threads for so many offers.
+  void wake(std::size_t count);
+  /// Waits for an offer, or for the end.
+  void await_offer(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable offered_;
   std::condition_variable ended_;
   std::deque<Offer> offers_;
+  std::atomic<std::size_t> offers_left_ =
+      0;  // the number of offers, for those that look without the mutex
   std::size_t idle_ = 0;
-  bool is_closed_ = false;
+  std::atomic<bool> is_closed_ = false;
   std::vector<std::thread> threads_;
 };
 
