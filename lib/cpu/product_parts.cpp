@@ -37,11 +37,15 @@ bool multiplies_as_bytes(const ProductKernel& kernel) {
 PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   constexpr Threshold small{std::uint64_t{1} << 20, 8};
   constexpr Threshold worthwhile{std::uint64_t{1} << 22, 8};
+  // A product of few rows takes as long as reading its columns.
+  constexpr Threshold small_streamed{std::uint64_t{1} << 16, 8};
   constexpr std::uint64_t column_unit = 32;
   const std::uint64_t enough_parts = hardware_threads();
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
-  if (matrix <= small / sum) return {.granule = matrix};
+  const bool is_streamed = kernel.windows.empty() && kernel.rows <= streamed_rows;
+  const std::uint64_t least = is_streamed ? small_streamed : worthwhile;
+  if (matrix <= (is_streamed ? small_streamed : small) / sum) return {.granule = matrix};
   if (sums_windows(kernel)) {
     constexpr Threshold sums_at_once{std::uint64_t{1} << 15, 9};
     const std::uint64_t width = kernel.windows.back().output_extent;
@@ -55,15 +59,15 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   const std::uint64_t unit = is_direct ? kernel.windows.back().output_extent : column_unit;
   std::uint64_t length = even_block(
       columns, is_direct ? direct_columns_at_once(kernel) : std::uint64_t{columns_at_once}, unit);
-  std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows);
+  std::uint64_t rows = even_block(kernel.rows, most_rows(length), panel_rows());
   const std::uint64_t batches = kernel.output_elements() / matrix;
   const auto parts = [&] {
     return batches * ((kernel.rows + rows - 1) / rows) * ((columns + length - 1) / length);
   };
-  while (parts() < enough_parts && rows * length > worthwhile / sum &&
-         (rows > panel_rows || length > unit)) {
-    if (rows > panel_rows && (rows * 2 >= length || length <= unit)) {
-      rows = even_block(rows, (rows + 1) / 2, panel_rows);
+  while (parts() < enough_parts && rows * length > least / sum &&
+         (rows > panel_rows() || length > unit)) {
+    if (rows > panel_rows() && (rows * 2 >= length || length <= unit)) {
+      rows = even_block(rows, (rows + 1) / 2, panel_rows());
     } else {
       length = even_block(length, (length + 1) / 2, unit);
     }
