@@ -119,7 +119,7 @@ class Attention {
     const auto left = [&](std::uint64_t k, std::size_t depth, float* to) {
       if (const float* rows = query.floats(queries.query))
         return LeftBlock<float>{rows + k, query.row_stride};
-      pack(query, queries.query, queries.count, panel_rows, k, depth, to);
+      pack(query, queries.query, queries.count, panel_rows(), k, depth, to);
       return LeftBlock<float>{to};
     };
     const auto right = [&](std::uint64_t k, std::size_t depth, float* to) {
@@ -286,7 +286,7 @@ void attend_stretch(const AttentionKernel& kernel, Attention& attention, const P
 
 // Some queries of a head.
 PartShape part_shape(const AttentionKernel& kernel, std::uint64_t) {
-  return {.blocks = Blocks{.ranges = even_block(kernel.queries, rows_at_once, panel_rows),
+  return {.blocks = Blocks{.ranges = even_block(kernel.queries, rows_at_once, panel_rows()),
                            .inner = kernel.heads * kernel.value_size,
                            .length = kernel.value_size,
                            .of = kernel.queries}};

@@ -61,7 +61,7 @@ class BlockProduct {
 
   /// Sums over `depth` elements for at most rows_at_once rows and columns_at_once columns.
   /// left(k, count, to) gives elements [k, k + count) of the rows: where they are, or panels of
-  /// panel_rows, for which there is room at `to`. right(k, count, to) does the same for the
+  /// panel_rows(), for which there is room at `to`. right(k, count, to) does the same for the
   /// columns, with panels of width(). `adds`: to the sums of the last call, which had as many rows
   /// and columns. Errors: as check_for_stop().
   template <typename Left, typename Right>
@@ -90,7 +90,7 @@ class BlockProduct {
   /// Room for sums that are computed elsewhere.
   void make_room(std::size_t rows, std::size_t columns) {
     pitch_ = whole(columns, width_);
-    sums_ = memory_.at_least<double>(whole(rows, panel_rows) * pitch_);
+    sums_ = memory_.at_least<double>(whole(rows, panel_rows()) * pitch_);
   }
 
   /// The sums of a row.
@@ -103,7 +103,7 @@ class BlockProduct {
   void run_blocks(std::size_t rows, std::size_t columns, std::uint64_t depth, Left&& left,
                   Right&& right, PanelProduct<T> product) {
     const std::size_t deepest = std::min<std::uint64_t>(depth, sum_block);
-    T* left_panels = left_memory_.at_least<T>(whole(rows, panel_rows) * deepest);
+    T* left_panels = left_memory_.at_least<T>(whole(rows, panel_rows()) * deepest);
     T* right_panels = right_memory_.at_least<T>(pitch_ * deepest);
     product.rows = rows;
     product.columns = columns;

@@ -25,6 +25,7 @@ namespace {
 
 // Panels hold four bytes of a line side by side, and those of all their lines one after the other.
 constexpr std::size_t group = 4;
+constexpr std::size_t tile_rows = 6;
 constexpr std::size_t panel_width = 32;  // columns: two vectors of sums
 constexpr Threshold depth_at_once{1024, 12};
 static_assert(depth_at_once.most() * 255 * 128 < (std::size_t{1} << 31), "sums fit 32 bits");
@@ -122,7 +123,7 @@ DMLOP_VNNI void multiply_tile(const Panels& panels, const std::byte* left, const
       sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], a, b0);
       sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], a, b1);
     }
-    left += panel_rows * group;
+    left += tile_rows * group;
     right += panel_width * group;
   }
   for (std::size_t r = 0; r < rows; ++r) {
@@ -133,13 +134,13 @@ DMLOP_VNNI void multiply_tile(const Panels& panels, const std::byte* left, const
 
 void multiply(const Panels& panels) {
   using Tile = void (*)(const Panels&, const std::byte*, const std::byte*, double*);
-  static constexpr std::array<Tile, panel_rows> tiles{multiply_tile<1>, multiply_tile<2>,
-                                                      multiply_tile<3>, multiply_tile<4>,
-                                                      multiply_tile<5>, multiply_tile<6>};
+  static constexpr std::array<Tile, tile_rows> tiles{multiply_tile<1>, multiply_tile<2>,
+                                                     multiply_tile<3>, multiply_tile<4>,
+                                                     multiply_tile<5>, multiply_tile<6>};
   for (std::size_t column = 0; column < panels.columns; column += panel_width) {
     const std::byte* right = panels.right + column * panels.groups * group;
-    for (std::size_t row = 0; row < panels.rows; row += panel_rows) {
-      const std::size_t rows = std::min(panel_rows, panels.rows - row);
+    for (std::size_t row = 0; row < panels.rows; row += tile_rows) {
+      const std::size_t rows = std::min(tile_rows, panels.rows - row);
       tiles[rows - 1](panels, panels.left + row * panels.groups * group, right,
                       panels.sums + row * panels.pitch + column);
     }
@@ -187,15 +188,15 @@ DMLOP_VNNI void add_columns(const std::byte* panels, std::size_t count, std::siz
 /// Adds up the rows of packed panels.
 DMLOP_VNNI void add_rows(const std::byte* panels, std::size_t count, std::size_t groups,
                          std::vector<double>& sums) {
-  constexpr __mmask32 bytes = (std::uint32_t{1} << (panel_rows * group)) - 1;
+  constexpr __mmask32 bytes = (std::uint32_t{1} << (tile_rows * group)) - 1;
   const __m256i ones = _mm256_set1_epi8(1);
-  for (std::size_t first = 0; first < count; first += panel_rows) {
+  for (std::size_t first = 0; first < count; first += tile_rows) {
     __m256i added = _mm256_setzero_si256();
-    for (std::size_t g = 0; g < groups; ++g, panels += panel_rows * group)
+    for (std::size_t g = 0; g < groups; ++g, panels += tile_rows * group)
       added = _mm256_dpbusd_epi32(added, _mm256_maskz_loadu_epi8(bytes, panels), ones);
     std::int32_t lines[8];
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(lines), added);
-    for (std::size_t i = 0; i < std::min(panel_rows, count - first); ++i)
+    for (std::size_t i = 0; i < std::min(tile_rows, count - first); ++i)
       sums[first + i] += lines[i];
   }
 }
@@ -217,7 +218,7 @@ template <typename Pack>
 void ByteProduct::run_packed(const ByteLines& left, std::size_t rows, bool is_right_signed,
                              std::size_t columns, std::uint64_t depth, const Sums& sums,
                              Pack&& pack_right) {
-  const std::size_t whole_rows = (rows + panel_rows - 1) / panel_rows * panel_rows;
+  const std::size_t whole_rows = (rows + tile_rows - 1) / tile_rows * tile_rows;
   const std::size_t whole_columns = (columns + panel_width - 1) / panel_width * panel_width;
   const std::size_t deepest = std::min<std::uint64_t>(depth + group, depth_at_once);
   auto* left_panels = left_memory_.at_least<std::byte>(whole_rows * deepest);
@@ -229,7 +230,7 @@ void ByteProduct::run_packed(const ByteLines& left, std::size_t rows, bool is_ri
     const std::uint64_t end = std::min<std::uint64_t>(depth, k + depth_at_once);
     const std::size_t groups = (end - k + group - 1) / group;
     // Bytes behind the end are 0, and add nothing.
-    pack(left, rows, panel_rows, k, end, left.is_signed ? sign : 0, left_panels);
+    pack(left, rows, tile_rows, k, end, left.is_signed ? sign : 0, left_panels);
     pack_right(k, end, is_right_signed ? 0 : sign, right_panels);
     add_rows(left_panels, rows, groups, left_sums_);
     add_columns(right_panels, columns, groups, right_sums_);

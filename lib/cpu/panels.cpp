@@ -1,6 +1,7 @@
 #include "cpu/panels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -14,18 +15,58 @@
 #include "cpu/simd-inl.hpp"
 #include "hwy/highway.h"
 
+// Sums of a tile are in registers only where a loop over its rows is unrolled.
+#ifndef DMLOP_UNROLL
+#if defined(__GNUC__)
+#define DMLOP_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DMLOP_UNROLL
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
 // Vectors of a row of sums that are in registers together with those of the other rows.
 constexpr std::size_t vectors = 2;
 
-/// Rows of the left matrix: element k of row r is data[r * row_stride + k * depth_stride].
+// The rows of a panel: as many as leave registers for the columns. AVX-512 has twice as many.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr std::size_t packed_rows = most_panel_rows;
+#else
+constexpr std::size_t packed_rows = 6;
+#endif
+// Rows that are no panels need a register each for where they are.
+constexpr std::size_t placed_rows = 6;
+
+/// A panel of rows: element k of row r is at(k)[r].
 template <typename T>
-struct LeftRows {
+struct PackedRows {
+  static constexpr std::size_t most = packed_rows;
   const T* data;
-  std::size_t row_stride, depth_stride;
+  std::size_t count;
+
+  template <std::size_t rows>
+  HWY_INLINE auto tile() const {
+    return [data = data](std::size_t r, std::size_t k)
+               HWY_ATTR { return data[k * packed_rows + r]; };
+  }
+};
+
+/// Rows that are no panel: element k of row r is data[r * stride + k].
+template <typename T>
+struct PlacedRows {
+  static constexpr std::size_t most = placed_rows;
+  const T* data;
   std::size_t count;  // those behind the last are read as it
+  std::size_t stride;
+
+  template <std::size_t rows>
+  HWY_INLINE auto tile() const {
+    std::array<const T*, rows> from;
+    for (std::size_t r = 0; r < rows; ++r) from[r] = data + std::min(r, count - 1) * stride;
+    return [from](std::size_t r, std::size_t k) HWY_ATTR { return from[r][k]; };
+  }
 };
 
 /// A panel of columns: element k of its columns is at(k).
@@ -43,27 +84,28 @@ struct PlacedPanel {
 };
 
 /// The sums of `rows` rows and the first `used` vectors of a panel of columns.
-template <std::size_t rows, std::size_t used, typename T, class Panel>
-HWY_INLINE void multiply_tile(std::size_t depth, const LeftRows<T>& left, const Panel& panel,
+template <std::size_t rows, std::size_t used, typename T, class Rows, class Panel>
+HWY_INLINE void multiply_tile(std::size_t depth, const Rows& left, const Panel& panel,
                               T* HWY_RESTRICT tile) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
+  const auto left_at = left.template tile<rows>();
   hn::Vec<decltype(d)> sums[rows][used];
-  const T* from[rows];
+  DMLOP_UNROLL
   for (std::size_t r = 0; r < rows; ++r) {
-    from[r] = left.data + std::min(r, left.count - 1) * left.row_stride;
     for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::Zero(d);
   }
-  std::size_t at = 0;
-  for (std::size_t k = 0; k < depth; ++k, at += left.depth_stride) {
+  for (std::size_t k = 0; k < depth; ++k) {
     const T* HWY_RESTRICT right = panel.at(k);
     hn::Vec<decltype(d)> b[used];
     for (std::size_t v = 0; v < used; ++v) b[v] = hn::LoadU(d, right + v * lanes);
+    DMLOP_UNROLL
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto a = hn::Set(d, from[r][at]);
+      const auto a = hn::Set(d, left_at(r, k));
       for (std::size_t v = 0; v < used; ++v) sums[r][v] = hn::MulAdd(a, b[v], sums[r][v]);
     }
   }
+  DMLOP_UNROLL
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t v = 0; v < used; ++v)
       hn::StoreU(sums[r][v], d, tile + (r * vectors + v) * lanes);
@@ -115,20 +157,16 @@ HWY_INLINE void round_row(const PanelProduct<float>& product, const float* sums,
 HWY_INLINE void round_row(const PanelProduct<double>&, const double*, std::size_t, std::size_t,
                           std::size_t) {}
 
-template <std::size_t used, typename T, class Panel>
-HWY_INLINE void multiply_rows(std::size_t depth, const LeftRows<T>& left, const Panel& panel,
-                              T* tile) {
-  switch (left.count) {
-    case 1:
-      return multiply_tile<1, used>(depth, left, panel, tile);
-    case 2:
-      return multiply_tile<2, used>(depth, left, panel, tile);
-    case 3:
-    case 4:
-      return multiply_tile<4, used>(depth, left, panel, tile);
-    default:
-      return multiply_tile<panel_rows, used>(depth, left, panel, tile);
+template <std::size_t used, typename T, class Rows, class Panel>
+HWY_INLINE void multiply_rows(std::size_t depth, const Rows& left, const Panel& panel, T* tile) {
+  if (left.count == 1) return multiply_tile<1, used>(depth, left, panel, tile);
+  if (left.count == 2) return multiply_tile<2, used>(depth, left, panel, tile);
+  if (left.count <= 4) return multiply_tile<4, used>(depth, left, panel, tile);
+  if constexpr (Rows::most > 8) {
+    if (left.count <= 6) return multiply_tile<6, used>(depth, left, panel, tile);
+    if (left.count <= 8) return multiply_tile<8, used>(depth, left, panel, tile);
   }
+  multiply_tile<Rows::most, used>(depth, left, panel, tile);
 }
 
 /// Adds `unrolled` elements of the sums of a row, from element k on, in their order.
@@ -142,7 +180,7 @@ HWY_INLINE void add_elements(const PanelProduct<T>& product, std::size_t row, st
   const T* right = product.right + k * product.right_stride;
   T factors[unrolled];
   for (std::size_t i = 0; i < unrolled; ++i)
-    factors[i] = left[(k + i) * (is_packed ? panel_rows : 1)];
+    factors[i] = left[(k + i) * (is_packed ? packed_rows : 1)];
   std::size_t column = 0;
   for (; column + hn::Lanes(d) <= product.columns; column += hn::Lanes(d)) {
     auto sum = hn::LoadU(d, sums + column);
@@ -181,55 +219,83 @@ void multiply_streamed(const PanelProduct<T>& product) {
   }
 }
 
-/// Goes over all pairs of panels; panel_at(column) is a panel of columns.
-template <typename T, class PanelAt>
-HWY_INLINE void multiply_pairs(const PanelProduct<T>& product, const PanelAt& panel_at) {
+/// Takes what a tile comes to: rows [row, row + rows) and the columns of a panel from `column` on.
+template <typename T>
+HWY_INLINE void take_tile(const PanelProduct<T>& product, const T* tile, std::size_t row,
+                          std::size_t rows, std::size_t column, std::size_t stored) {
+  const std::size_t width = vectors * hn::Lanes(hn::ScalableTag<T>());
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (product.rounded != nullptr) {
+      const std::size_t count = std::min(stored, product.columns - column);
+      round_row(product, tile + r * width, row + r, column, count);
+    } else {
+      double* to = product.sums + (row + r) * product.pitch + column;
+      add_row(tile + r * width, stored, product.is_first, to);
+    }
+  }
+}
+
+/// Goes over all pairs of panels; rows_at(row, count) are at most `most` rows, and panel_at(column)
+/// is a panel of columns.
+template <std::size_t most, typename T, class RowsAt, class PanelAt>
+HWY_INLINE void multiply_pairs(const PanelProduct<T>& product, const RowsAt& rows_at,
+                               const PanelAt& panel_at) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>()), width = vectors * lanes;
-  HWY_ALIGN T tile[panel_rows * vectors * hn::MaxLanes(hn::ScalableTag<T>())];
-  const bool is_packed = product.left_stride == 0;
+  HWY_ALIGN T tile[most * vectors * hn::MaxLanes(hn::ScalableTag<T>())];
   for (std::size_t column = 0; column < product.columns; column += width) {
     const auto panel = panel_at(column);
     const bool is_narrow = product.columns - column <= lanes;
-    const std::size_t stored = is_narrow ? lanes : width;
-    for (std::size_t row = 0; row < product.rows; row += panel_rows) {
-      const std::size_t rows = std::min(panel_rows, product.rows - row);
-      const LeftRows<T> left{product.left + row * (is_packed ? product.depth : product.left_stride),
-                             is_packed ? 1 : product.left_stride, is_packed ? panel_rows : 1, rows};
+    for (std::size_t row = 0; row < product.rows; row += most) {
+      const std::size_t rows = std::min(most, product.rows - row);
       if (is_narrow) {
-        multiply_rows<1>(product.depth, left, panel, tile);
+        multiply_rows<1>(product.depth, rows_at(row, rows), panel, tile);
       } else {
-        multiply_rows<vectors>(product.depth, left, panel, tile);
+        multiply_rows<vectors>(product.depth, rows_at(row, rows), panel, tile);
       }
-      for (std::size_t r = 0; r < rows; ++r) {
-        if (product.rounded != nullptr) {
-          const std::size_t count = std::min(stored, product.columns - column);
-          round_row(product, tile + r * width, row + r, column, count);
-        } else {
-          double* to = product.sums + (row + r) * product.pitch + column;
-          add_row(tile + r * width, stored, product.is_first, to);
-        }
-      }
+      take_tile(product, tile, row, rows, column, is_narrow ? lanes : width);
     }
   }
+}
+
+template <typename T, class PanelAt>
+HWY_INLINE void multiply_columns(const PanelProduct<T>& product, const PanelAt& panel_at) {
+  if (product.left_stride == 0) {
+    return multiply_pairs<packed_rows>(
+        product,
+        [&](std::size_t row, std::size_t count) {
+          return PackedRows<T>{product.left + row * product.depth, count};
+        },
+        panel_at);
+  }
+  multiply_pairs<placed_rows>(
+      product,
+      [&](std::size_t row, std::size_t count) {
+        return PlacedRows<T>{product.left + row * product.left_stride, count, product.left_stride};
+      },
+      panel_at);
 }
 
 template <typename T>
 void multiply(const PanelProduct<T>& product) {
   if (product.right_stride != 0) return multiply_streamed(product);
-  multiply_pairs(product, [&](std::size_t column) {
+  multiply_columns(product, [&](std::size_t column) {
     return PackedPanel<T>{product.right + column * product.depth};
   });
 }
 
 void MultiplyFloats(const PanelProduct<float>& product) {
   if (product.right_places == nullptr) return multiply(product);
-  multiply_pairs(product, [&](std::size_t column) {
+  multiply_columns(product, [&](std::size_t column) {
     return PlacedPanel{product.right + column, product.right_places};
   });
 }
 
 void MultiplyDoubles(const PanelProduct<double>& product) {
   multiply(product);
+}
+
+std::size_t PanelRows() {
+  return packed_rows;
 }
 
 std::size_t FloatColumns() {
@@ -409,6 +475,10 @@ HWY_AFTER_NAMESPACE();
 #include "cpu/simd_dispatch.hpp"
 
 namespace dmlop::cpu {
+
+std::size_t panel_rows() {
+  return DMLOP_BEST_SIMD(PanelRows)();
+}
 
 template <>
 std::size_t panel_columns<float>() {

@@ -16,8 +16,9 @@ namespace dmlop::cpu {
 
 /// Elements of a sum that are added in T.
 inline constexpr Threshold sum_block{256, 7};
-/// Rows of the left matrix in a panel.
-inline constexpr std::size_t panel_rows = 6;
+/// Rows of the left matrix in a panel, on this machine and at most.
+std::size_t panel_rows();
+inline constexpr std::size_t most_panel_rows = 12;
 /// The most rows whose products read columns where they are. There are at most streamed_columns.
 inline constexpr std::size_t streamed_rows = 4;
 inline constexpr std::size_t streamed_columns = 512;
@@ -28,7 +29,7 @@ std::size_t panel_columns();
 /// The panels of a block of both matrices, and where the sums of all their pairs go.
 template <typename T>
 struct PanelProduct {
-  const T* left = nullptr;   // panels of panel_rows rows, one after the other
+  const T* left = nullptr;   // panels of panel_rows() rows, one after the other
   std::size_t rows = 0;      // of all of them
   const T* right = nullptr;  // panels of panel_columns() columns, or rows
   std::size_t columns = 0;   // of all of them

@@ -28,7 +28,7 @@ void ProductPacking<T>::pack_left(const ProductOperands& operands, const Lines& 
   const std::byte* first =
       operands.left.data + rows.begin * left.row_stride * size_of(left.data_type);
   pack_lines<T>({left.data_type, first, left.row_stride, left_depth_.of(k, count), zeros},
-                rows.count, panel_rows, line_, to);
+                rows.count, panel_rows(), line_, to);
 }
 
 template <typename T>

@@ -37,7 +37,7 @@ class ProductPacking {
   explicit ProductPacking(const ProductKernel& kernel)
       : kernel_(kernel), width_(panel_columns<T>()), left_depth_(kernel) {}
 
-  /// Packs elements [k, k + count) of rows into panels of panel_rows.
+  /// Packs elements [k, k + count) of rows into panels of panel_rows().
   void pack_left(const ProductOperands& operands, const Lines& rows, std::uint64_t k,
                  std::size_t count, T* to);
   /// Packs elements [k, k + count) of columns into panels of panel_columns().

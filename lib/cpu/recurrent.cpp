@@ -60,7 +60,7 @@ class PackedWeights {
 
   /// The row of sums for each of `batch` states, `pitch()` apart.
   void multiply(const Floats& states, std::uint64_t batch, std::vector<double>& sums) const {
-    sums.resize(whole(batch, panel_rows) * pitch());
+    sums.resize(whole(batch, panel_rows()) * pitch());
     for (std::uint64_t k = 0; k < hidden_; k += sum_block)
       multiply_in_pieces(states, k, std::min<std::uint64_t>(sum_block, hidden_ - k), batch, sums);
   }
@@ -397,7 +397,7 @@ std::uint64_t states_of(const RecurrentKernel& kernel) {
 std::uint64_t batch_of_part(const RecurrentKernel& kernel) {
   constexpr Threshold sums_at_once{std::uint64_t{1} << 18, 40};
   const std::uint64_t batch = std::clamp<std::uint64_t>(
-      sums_at_once / (kernel.gates() * kernel.hidden), panel_rows, kernel.batch + panel_rows);
+      sums_at_once / (kernel.gates() * kernel.hidden), panel_rows(), kernel.batch + panel_rows());
   return std::min(batch, kernel.batch);
 }
 

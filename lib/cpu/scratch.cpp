@@ -1,12 +1,15 @@
 #include "cpu/scratch.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace dmlop::cpu {
 
-/// As many as were ever in use at once.
+/// As many as were ever in use at once by the threads of a place.
 struct Scratch::Kept {
   std::mutex mutex;
   std::vector<Lines> free;
@@ -27,16 +30,17 @@ struct Scratch::Kept {
   }
 };
 
+// Threads meet here often, so that most have a place of their own, whose memory is also near them.
 Scratch::Kept& Scratch::kept() {
-  static Kept all;
-  return all;
+  static std::array<Kept, 64> places;
+  return places[std::hash<std::thread::id>()(std::this_thread::get_id()) % places.size()];
 }
 
-Scratch::Scratch(std::size_t bytes) {
+Scratch::Scratch(std::size_t bytes) : kept_(kept()) {
   const std::size_t count = std::max<std::size_t>(1, (bytes + line - 1) / line);
   {
-    const std::scoped_lock lock(kept().mutex);
-    lines_ = kept().take(count);
+    const std::scoped_lock lock(kept_.mutex);
+    lines_ = kept_.take(count);
   }
   if (lines_.size() >= count) return;
   lines_ = {};  // what is in it need not be copied
@@ -44,8 +48,8 @@ Scratch::Scratch(std::size_t bytes) {
 }
 
 Scratch::~Scratch() {
-  const std::scoped_lock lock(kept().mutex);
-  kept().free.push_back(std::move(lines_));
+  const std::scoped_lock lock(kept_.mutex);
+  kept_.free.push_back(std::move(lines_));
 }
 
 }  // namespace dmlop::cpu

@@ -28,6 +28,7 @@ class Scratch {
   struct Kept;
   static Kept& kept();
 
+  Kept& kept_;
   Lines lines_;
 };
 

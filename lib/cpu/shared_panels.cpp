@@ -71,7 +71,7 @@ void SidePanels<T>::share_if_worthwhile(std::uint64_t uses) {
 template <typename T>
 SharedPanels<T>::SharedPanels(const ProductKernel& kernel, Inputs inputs, const Blocks& parts,
                               unsigned threads)
-    : left_(kernel, kernel.left, kernel.rows, panel_rows),
+    : left_(kernel, kernel.left, kernel.rows, panel_rows()),
       right_(kernel, kernel.right, kernel.column_count(), panel_columns<T>()) {
   const std::uint64_t columns = kernel.column_count();
   const bool are_read_in_place = parts.ranges <= streamed_rows || reads_columns_directly(kernel);

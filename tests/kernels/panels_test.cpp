@@ -39,10 +39,10 @@ struct Panels {
 
 template <typename T>
 void check_panels(std::size_t rows, std::size_t columns, std::size_t depth, Random& random) {
-  const Panels<T> left(rows, cpu::panel_rows, depth, random);
+  const Panels<T> left(rows, cpu::panel_rows(), depth, random);
   const Panels<T> right(columns, cpu::panel_columns<T>(), depth, random);
   const std::size_t pitch = whole(columns, right.width) + right.width;
-  std::vector<double> sums(whole(rows, cpu::panel_rows) * pitch, 1000);
+  std::vector<double> sums(whole(rows, cpu::panel_rows()) * pitch, 1000);
   cpu::PanelProduct<T> product{.left = left.numbers.data(),
                                .rows = rows,
                                .right = right.numbers.data(),
@@ -69,7 +69,7 @@ void check_panels(std::size_t rows, std::size_t columns, std::size_t depth, Rand
 TEST_CASE("panels: all numbers of rows and columns") {
   Random random(91);
   on_every_target([&] {
-    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows; ++rows) {
+    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows(); ++rows) {
       for (const std::size_t columns : {1, 7, 16, 33, 70}) {
         for (const std::size_t depth : {1, 5, 256}) {
           CAPTURE(rows);
@@ -86,7 +86,7 @@ TEST_CASE("panels: all numbers of rows and columns") {
 TEST_CASE("panels: rows that are no panels, and sums that are rounded") {
   Random random(92);
   on_every_target([&] {
-    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows; ++rows) {
+    for (std::size_t rows = 1; rows <= 2 * cpu::panel_rows(); ++rows) {
       for (const std::size_t columns : {1, 16, 33, 70}) {
         constexpr std::size_t depth = 19, stride = 23;
         const Panels<float> left(stride * rows, 1, 1, random);
@@ -140,7 +140,7 @@ std::vector<T> rough_numbers(std::size_t count, Random& random) {
 template <typename T>
 void check_streamed(std::size_t rows, std::size_t columns, std::size_t depth, Random& random) {
   const std::size_t width = cpu::panel_columns<T>(), stride = columns + 3;
-  const std::vector<T> left = rough_numbers<T>(cpu::panel_rows * depth, random);
+  const std::vector<T> left = rough_numbers<T>(cpu::panel_rows() * depth, random);
   const std::vector<T> right = rough_numbers<T>((depth - 1) * stride + columns, random);
   std::vector<T> panels(whole(columns, width) * depth);
   for (std::size_t k = 0; k < depth; ++k) {
@@ -148,7 +148,7 @@ void check_streamed(std::size_t rows, std::size_t columns, std::size_t depth, Ra
       panels[c / width * width * depth + k * width + c % width] = right[k * stride + c];
   }
   const std::size_t pitch = whole(columns, width);
-  std::vector<double> packed(cpu::panel_rows * pitch, 1), streamed = packed;
+  std::vector<double> packed(cpu::panel_rows() * pitch, 1), streamed = packed;
   cpu::PanelProduct<T> product{.left = left.data(),
                                .rows = rows,
                                .right = panels.data(),
