@@ -2,10 +2,12 @@
 """Measures how much faster every operator becomes with more threads, and writes a Markdown table.
 
 usage: many_cores.py PROGRAM [--threads 1,4,16] [--min-time 0.2] [--only TEXT] [--below 8] [--against OLD_PROGRAM]
+                     [--type FLOAT16] [--torch]
 
 Each operator does one large work: its example, with the sizes below. A speed-up near 1 means that one thread does the
-work. Works that memory bounds reach a high share of memcpy instead."""
-import argparse, json, os, subprocess, sys, tempfile
+work. Works that memory bounds reach a high share of memcpy instead. With --torch the last column is how many times as fast
+as PyTorch dmlop is, both with the most threads. Memory that PyTorch gives back stays with the process."""
+import argparse, json, os, statistics, subprocess, sys, tempfile, time
 
 MAP = [4, 16, 512, 512]  # of element-wise operators
 ROWS = [1, 1, 4096, 4096]
@@ -127,9 +129,36 @@ def all_works(program):
 
 def measure(program, file, threads, min_time):
     run = subprocess.run([program, "bench", file, "--cpu", "--threads", str(threads), "--min-time", str(min_time),
-                          "--format", "json"], capture_output=True, text=True)
+                          "--format", "json"], capture_output=True, text=True,
+                         env={name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")})
     if run.returncode != 0: raise RuntimeError(" ".join((run.stderr or run.stdout).split())[:300])
     return json.loads(run.stdout)
+
+
+def as_type(description, kind):
+    """The same with floating-point tensors of this type."""
+    def changed_tensor(value):
+        if isinstance(value, list): return [changed_tensor(one) for one in value]
+        is_float = isinstance(value, dict) and value.get("DataType", "").startswith("FLOAT")
+        return dict(value, DataType=kind) if is_float else value
+    return dict(description, desc={name: changed_tensor(value) for name, value in description["desc"].items()})
+
+
+def torch_milliseconds(description, threads, min_time):
+    """The median of PyTorch's runs; None where it has no such operator."""
+    import torch
+    import torch_works
+    torch.set_num_threads(threads)
+    with torch.inference_mode():
+        call = torch_works.call_of(description)
+        if call is None: return None
+        call()
+        times, begin = [], time.perf_counter()
+        while len(times) < 3 or time.perf_counter() - begin < min_time:
+            before = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - before)
+    return statistics.median(times) * 1e3
 
 
 def main():
@@ -140,14 +169,18 @@ def main():
     arguments.add_argument("--only", default="", help="works whose titles contain this text")
     arguments.add_argument("--below", type=float, help="list works with a lower speed-up only")
     arguments.add_argument("--against", help="another program, measured in turns")
+    arguments.add_argument("--type", default="FLOAT32", help="of floating-point tensors")
+    arguments.add_argument("--torch", action="store_true", help="compare with PyTorch, too")
     options = arguments.parse_args()
     threads = [int(count) for count in options.threads.split(",")]
     programs = [options.program] + ([options.against] if options.against else [])
     against = [f"{count} (other)" for count in threads] if options.against else []
-    print("| work | " + " | ".join([f"{count}" for count in threads] + against) + " | speed-up | of memcpy |")
-    print("|---|" + "--:|" * (len(threads) * len(programs) + 2), flush=True)
+    peers = ["times PyTorch"] if options.torch else []
+    print("| work | " + " | ".join([f"{count}" for count in threads] + against + ["speed-up", "of memcpy"] + peers) + " |")
+    print("|---|" + "--:|" * (len(threads) * len(programs) + 2 + len(peers)), flush=True)
     for title, description in all_works(options.program):
         if options.only not in title: continue
+        description = as_type(description, options.type)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(description, file)
             file.flush()
@@ -161,8 +194,17 @@ def main():
         if options.below and speed_up >= options.below: continue
         share = runs[-1][0].get("shareOfCopyRate")
         cells = [f"{time:.2f}" for one in times for time in one] + [f"{speed_up:.1f}", f"{share:.2f}" if share else ""]
+        if options.torch:
+            try:
+                peer = torch_milliseconds(description, threads[-1], options.min_time)
+            except Exception as error:  # of any kind: PyTorch may lack a type
+                peer, cells[-1:] = None, [cells[-1], f"({' '.join(str(error).split())[:60]})"]
+            if peer: cells.append(f"{peer / times[0][-1]:.2f}")
         print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":
+    keep = {"MALLOC_MMAP_THRESHOLD_": str(1 << 40), "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+    if "--torch" in sys.argv and "MALLOC_TRIM_THRESHOLD_" not in os.environ:
+        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **keep})
     main()
