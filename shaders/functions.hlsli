@@ -183,6 +183,7 @@ float round_away(float a) {
   return abs(a - whole) >= 0.5f ? whole + (a < 0.0f ? -1.0f : 1.0f) : with_sign_of(whole, a);
 }
 bool is_infinite(float a) { return abs_of(a) == infinity(); }
+float chosen(bool condition, float a, float b) { return condition ? a : b; }
 
 #include "half_functions.hlsli"
 #define FOR_HALVES(name) \

@@ -67,6 +67,12 @@ HWY_INLINE T smaller(T a, T b) {
   return a < b ? a : b;
 }
 
+/// Both are computed: a loop without branches is done in vectors.
+template <typename T>
+HWY_INLINE T chosen(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
 template <typename T>
 HWY_INLINE bool is_nan(T a) {
   return a != a;

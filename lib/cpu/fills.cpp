@@ -1,9 +1,11 @@
 // Kernels that make their elements up: sequences, bands of matrices and random bits.
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
+#include "cpu/halves.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/walk.hpp"
 #include "tensor/half.hpp"
@@ -30,21 +32,38 @@ void for_each_stretch(std::uint64_t begin, std::uint64_t end, std::uint64_t step
 
 // --- sequences
 
-/// Element i of a sequence, as the bits that an element has.
+/// Elements [first, first + count) of a sequence. Those of a floating type are computed in double.
 template <typename T>
-auto value_at(const SequenceKernel& kernel, std::uint64_t i) {
+void write_sequence(const SequenceKernel& kernel, std::uint64_t first, std::uint64_t count,
+                    std::byte* to) {
   if constexpr (std::is_integral_v<T>) {
     using Bits = std::make_unsigned_t<T>;
     const std::uint64_t start = load<Bits>(kernel.start.data());
-    return static_cast<Bits>(start + i * load<Bits>(kernel.delta.data()));
+    const std::uint64_t delta = load<Bits>(kernel.delta.data());
+    for (std::uint64_t k = 0; k < count; ++k)
+      store(to + k * sizeof(T), static_cast<Bits>(start + (first + k) * delta));
   } else if constexpr (std::is_same_v<T, Half>) {
     const double start = half_to_float(load<std::uint16_t>(kernel.start.data()));
     const double delta = half_to_float(load<std::uint16_t>(kernel.delta.data()));
-    return half_from_double(start + static_cast<double>(i) * delta);
+    std::array<double, 256> numbers;
+    for (std::uint64_t k = 0; k < count; k += numbers.size()) {
+      const std::uint64_t here = std::min<std::uint64_t>(numbers.size(), count - k);
+      for (std::uint64_t i = 0; i < here; ++i)
+        numbers[i] = start + static_cast<double>(first + k + i) * delta;
+      halves_of_doubles({numbers.data(), here}, to + k * sizeof(T));
+    }
   } else {
     const double start = load<T>(kernel.start.data()), delta = load<T>(kernel.delta.data());
-    return static_cast<T>(start + static_cast<double>(i) * delta);
+    for (std::uint64_t k = 0; k < count; ++k)
+      store(to + k * sizeof(T), static_cast<T>(start + static_cast<double>(first + k) * delta));
   }
+}
+
+/// Elements that are all the first one.
+template <typename T>
+void write_constant(const SequenceKernel& kernel, std::uint64_t count, std::byte* to) {
+  using Bits = std::conditional_t<std::is_same_v<T, Half>, std::uint16_t, T>;
+  fill(to, count, load<Bits>(kernel.start.data()));
 }
 
 // --- bands
@@ -172,19 +191,16 @@ PartShape part_shape(const SequenceKernel&, std::uint64_t) {
 void run_part(const SequenceKernel& kernel, Inputs, const Part& part, Stores stores,
               Destinations outputs) {
   const bool is_constant = kernel.delta == std::array<std::byte, 8>{};
+  const auto write = [&](std::uint64_t at, std::uint64_t count, std::byte* to) {
+    visit_type(kernel.data_type, [&](auto element) {
+      using T = decltype(element);
+      if (is_constant) return write_constant<T>(kernel, count, to);
+      write_sequence<T>(kernel, at, count, to);
+    });
+  };
   run_stretch(stores, part, size_of(kernel.data_type), outputs.front(),
               [&](std::uint64_t begin, std::uint64_t end, Output& output) {
-                for_each_stretch(begin, end, 2, output,
-                                 [&](std::uint64_t at, std::uint64_t count, std::byte* to) {
-                                   visit_type(kernel.data_type, [&](auto element) {
-                                     using T = decltype(element);
-                                     using Bits = decltype(value_at<T>(kernel, 0));
-                                     if (is_constant)
-                                       return fill(to, count, load<Bits>(kernel.start.data()));
-                                     for (std::uint64_t k = 0; k < count; ++k)
-                                       store(to + k * sizeof(T), value_at<T>(kernel, at + k));
-                                   });
-                                 });
+                for_each_stretch(begin, end, 2, output, write);
               });
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
+#include "cpu/halves.hpp"
 #include "cpu/panels.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
@@ -105,11 +106,7 @@ void write_elements(DataType type, std::span<const double> numbers, std::byte* t
     case DataType::Float32:
       return narrow_doubles(numbers.data(), 1, numbers.size(), to);
     case DataType::Float16:
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const std::uint16_t element = half_from_double(numbers[i]);
-        std::memcpy(to + i * sizeof element, &element, sizeof element);
-      }
-      return;
+      return halves_of_doubles(numbers, to);
     case DataType::UInt8:
       return saturate_doubles(numbers.data(), numbers.size(), false, to);
     case DataType::Int8:

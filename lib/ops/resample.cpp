@@ -12,8 +12,6 @@
 namespace dmlop {
 namespace {
 
-constexpr std::int64_t decreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
-
 float value_of(const Description& description, const char* field, std::size_t i, float otherwise) {
   const Field* found = description.find(field);
   if (found == nullptr) return otherwise;
@@ -34,6 +32,7 @@ float scale_of(const Description& description, std::size_t i, std::size_t dimens
 Sampling sampling_of(const Description& description, DataType type) {
   if (description.integer("InterpolationMode") != nearest_neighbor) return Sampling::linear;
   if (description.find("RoundingDirection") != nullptr) {
+    constexpr std::int64_t decreasing = 1;  // DML_AXIS_DIRECTION_DECREASING
     return description.integer("RoundingDirection") == decreasing ? Sampling::floor
                                                                   : Sampling::ceiling;
   }
