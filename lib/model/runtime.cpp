@@ -148,8 +148,16 @@ Runtime::Place Runtime::place_of(const Slot& slot, const DispatchCommand& comman
   return place;
 }
 
+const Plan& Runtime::plan_of(std::size_t dispatchable) {
+  plans_.resize(model_.dispatchables.size());
+  auto& plan = plans_[dispatchable];
+  if (!plan)
+    plan = std::make_unique<const Plan>(make_plan(*model_.dispatchables[dispatchable].description));
+  return *plan;
+}
+
 Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
-  BoundPlan bound{make_plan(*model_.dispatchables[command.dispatchable].description), {}};
+  BoundPlan bound{plan_of(command.dispatchable), {}};
   for (const Slot& slot : bound.plan.slots) {
     const bool is_bound = slot.kind != SlotKind::temporary;
     bound.slots.push_back(is_bound ? place_of(slot, command) : Place{});

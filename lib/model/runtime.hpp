@@ -58,7 +58,7 @@ class Runtime {
   };
   /// A dispatch as it is executed on the host, for measurements.
   struct Step {
-    Plan plan;
+    const Plan& plan;               // the runtime's
     std::vector<HostTensor> slots;  // of the plan; its temporaries are empty
 
     /// The plan's inputs, by slot.
@@ -90,7 +90,7 @@ class Runtime {
     Strides strides = {};  // of an output; empty: packed
   };
   struct BoundPlan {
-    Plan plan;
+    const Plan& plan;
     std::vector<Place> slots;  // of the plan; a temporary has no memory
   };
 
@@ -101,6 +101,8 @@ class Runtime {
   /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
   /// model starts.
   void keep_owned(const Model& model);
+  /// Made once for all dispatches.
+  const Plan& plan_of(std::size_t dispatchable);
   BoundPlan bind(const DispatchCommand& command);
   Place place_of(const Slot& slot, const DispatchCommand& command);
   void require_indices(const BoundPlan& bound, const DispatchCommand& command);
@@ -115,8 +117,9 @@ class Runtime {
   const Model& model_;
   Backend& backend_;
   ExecutionOptions options_;
-  std::vector<Memory> memories_;            // of each resource
-  std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
+  std::vector<Memory> memories_;                    // of each resource
+  std::vector<std::vector<Memory>> owned_;          // of each dispatchable, for each owned input
+  std::vector<std::unique_ptr<const Plan>> plans_;  // of each dispatchable; null: not made yet
   std::vector<std::string> devices_;
   std::uint64_t resident_dispatches_ = 0;
 };

@@ -107,12 +107,6 @@ def space_to_depth(fields):
     return lambda: x.view(n, c, h // b, b, w // b, b).permute(0, 3, 5, 1, 2, 4).contiguous()
 
 
-def unpool(fields):
-    x, sizes = filled(fields["InputTensor"]), fields["OutputTensor"]["Sizes"]
-    places = torch.randint(0, sizes[2] * sizes[3], x.shape)
-    return lambda: functional.max_unpool2d(x, places, 2, output_size=sizes[2:])
-
-
 def recurrent(kind):
     def make(fields):
         _, steps, batch, size = fields["InputTensor"]["Sizes"]
@@ -177,7 +171,7 @@ WORKS |= {
     "REDUCE": reduce, "ARGMAX": argmax, "ACTIVATION_SOFTMAX1": softmax, "MEAN_VARIANCE_NORMALIZATION1": normalize,
     "LP_NORMALIZATION": plain(lambda x: functional.normalize(x, dim=3)), "CUMULATIVE_SUMMATION": scan(torch.cumsum),
     "CUMULATIVE_PRODUCT": scan(torch.cumprod), "TOP_K1": top_k, "DEPTH_TO_SPACE1": depth_to_space,
-    "SPACE_TO_DEPTH1": space_to_depth, "MAX_UNPOOLING": unpool, "LSTM": recurrent(torch.nn.LSTM), "GRU": recurrent(torch.nn.GRU),
+    "SPACE_TO_DEPTH1": space_to_depth, "LSTM": recurrent(torch.nn.LSTM), "GRU": recurrent(torch.nn.GRU),
     "RNN": recurrent(torch.nn.RNN), "CONVOLUTION": convolve, "GEMM": gemm, "MAX_POOLING": pool(functional.max_pool2d),
     "AVERAGE_POOLING": pool(functional.avg_pool2d), "LP_POOLING": lp_pool, "BATCH_NORMALIZATION": batch_norm,
     "LOCAL_RESPONSE_NORMALIZATION": plain(lambda x: functional.local_response_norm(x, 5)),
