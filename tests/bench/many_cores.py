@@ -2,12 +2,14 @@
 """Measures how much faster every operator becomes with more threads, and writes a Markdown table.
 
 usage: many_cores.py PROGRAM [--threads 1,4,16] [--min-time 0.2] [--only TEXT] [--below 8] [--against OLD_PROGRAM]
-                     [--type FLOAT16] [--torch]
+                     [--type FLOAT32,FLOAT16] [--torch] [--rows RUN]
 
 Each operator does one large work: its example, with the sizes below. A speed-up near 1 means that one thread does the
 work. Works that memory bounds reach a high share of memcpy instead. With --torch the last column is how many times as fast
 as PyTorch dmlop is, both with the most threads. Memory that PyTorch gives back stays with the process."""
 import argparse, json, os, statistics, subprocess, sys, tempfile, time
+
+from rows import Rows
 
 MAP = [4, 16, 512, 512]  # of element-wise operators
 ROWS = [1, 1, 4096, 4096]
@@ -169,18 +171,24 @@ def main():
     arguments.add_argument("--only", default="", help="works whose titles contain this text")
     arguments.add_argument("--below", type=float, help="list works with a lower speed-up only")
     arguments.add_argument("--against", help="another program, measured in turns")
-    arguments.add_argument("--type", default="FLOAT32", help="of floating-point tensors")
+    arguments.add_argument("--type", default="FLOAT32", help="of floating-point tensors; several measure all works for each")
     arguments.add_argument("--torch", action="store_true", help="compare with PyTorch, too")
+    arguments.add_argument("--rows", metavar="RUN", help="print rows of this run for specs/measurements.json, too")
     options = arguments.parse_args()
+    rows = Rows(options.rows)
     threads = [int(count) for count in options.threads.split(",")]
     programs = [options.program] + ([options.against] if options.against else [])
     against = [f"{count} (other)" for count in threads] if options.against else []
     peers = ["times PyTorch"] if options.torch else []
     print("| work | " + " | ".join([f"{count}" for count in threads] + against + ["speed-up", "of memcpy"] + peers) + " |")
     print("|---|" + "--:|" * (len(threads) * len(programs) + 2 + len(peers)), flush=True)
-    for title, description in all_works(options.program):
-        if options.only not in title: continue
-        description = as_type(description, options.type)
+    types = options.type.split(",")
+    for work, description, kind in [(*work, kind) for work in all_works(options.program) for kind in types]:
+        if options.only not in work: continue
+        if kind != types[0] and as_type(description, kind) == description: continue
+        has_kinds = len(types) > 1 and as_type(description, types[1]) != description
+        title = f"{work}, {kind}" if has_kinds else work
+        description = as_type(description, kind)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(description, file)
             file.flush()
@@ -200,7 +208,10 @@ def main():
             except Exception as error:  # of any kind: PyTorch may lack a type
                 peer, cells[-1:] = None, [cells[-1], f"({' '.join(str(error).split())[:60]})"]
             if peer: cells.append(f"{peer / times[0][-1]:.2f}")
+        value = share if share and share >= 0.1 else {"milliseconds": times[0][-1]}
+        rows.add(work, description, value, {"PyTorch": peer / times[0][-1]} if options.torch and peer else {})
         print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+    if options.rows: rows.print()
 
 
 if __name__ == "__main__":
