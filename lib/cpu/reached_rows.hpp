@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "ops/taps.hpp"
@@ -12,37 +13,30 @@ namespace dmlop::cpu {
 class ReachedRows {
  public:
   /// The axes must outlive it.
-  explicit ReachedRows(const std::vector<WindowAxis>& axes)
-      : axes_(axes), runs_(axes.size() - 1), packed_strides_(axes.size(), 1) {
-    for (const WindowAxis& axis : axes) taps_.emplace_back(axis);
-    for (std::size_t a = axes.size() - 1; a-- > 0;)
-      packed_strides_[a] = packed_strides_[a + 1] * axes[a + 1].input_extent;
-  }
+  explicit ReachedRows(const std::vector<WindowAxis>& axes);
 
   /// Goes to an output row.
-  void set(std::uint64_t row) {
-    places_.assign(runs_.size(), 0);
-    divisor_ = 1;
-    is_empty_ = false;
-    for (std::size_t a = runs_.size(); a-- > 0; row /= axes_[a].output_extent) {
-      places_[a] = row % axes_[a].output_extent;
-      runs_[a] = taps_[a].of(places_[a]);
-      divisor_ *= taps_[a].divisor(places_[a]);
-      is_empty_ = is_empty_ || runs_[a].count == 0;
-    }
-  }
+  void set(std::uint64_t row);
 
   /// The index of the row along an axis.
-  std::uint64_t place(std::size_t axis) const { return places_[axis]; }
-  double divisor() const { return divisor_; }
-  bool is_empty() const { return is_empty_; }
+  std::uint64_t place(std::size_t axis) const { return reached_[axis].place; }
+  double divisor() const { return all().divisor; }
+  bool is_empty() const { return all().are_none; }
+  /// From a row to what the next output row reaches in its place, in elements.
+  std::uint64_t next_row() const {
+    if (axes_.size() < 2) return 0;
+    const WindowAxis& height = axes_[axes_.size() - 2];
+    const auto* windows = std::get_if<Windows>(&height.reach);
+    const bool is_forward = windows != nullptr && !height.is_transposed;
+    return (is_forward ? windows->stride : 1) * height.input_stride;
+  }
 
   /// Calls action(offset, place, weight) for each row in order: the offset of its first element,
   /// and the index of that into the whole input.
   template <typename Action>
   void for_each(Action&& action) const {
-    if (is_empty_) return;
-    const std::size_t n = runs_.size();
+    if (is_empty()) return;
+    const std::size_t n = reached_.size();
     std::array<std::uint64_t, axes_max> ks{};
     std::array<Sums, axes_max + 1> sums;
     sums[0] = {0, 0, 1};
@@ -50,14 +44,32 @@ class ReachedRows {
       for (std::size_t a = from; a < n; ++a) sums[a + 1] = next(sums[a], a, ks[a]);
       action(sums[n].offset, sums[n].place, sums[n].weight);
       std::size_t a = n;
-      while (a > 0 && ++ks[a - 1] == runs_[a - 1].count) ks[--a] = 0;
+      while (a > 0 && ++ks[a - 1] == reached_[a - 1].run.count) ks[--a] = 0;
       if (a == 0) return;
       from = a - 1;
     }
   }
 
+  /// How many there are.
+  std::uint64_t size() const { return all().count; }
+  /// The offsets of rows [begin, begin + count), which are written to `room`.
+  std::span<const std::uint64_t> offsets(std::uint64_t begin, std::uint64_t count,
+                                         std::span<std::uint64_t> room) const;
+
  private:
   static constexpr std::size_t axes_max = 8;
+  // Along one axis.
+  struct Reached {
+    std::uint64_t place;
+    TapRun run;
+  };
+  // Along all axes in front of one.
+  struct Rows {
+    std::uint64_t first = 0;  // offset
+    std::uint64_t count = 1;
+    bool are_none = false;  // 64 bits may not hold the count
+    double divisor = 1;
+  };
   struct Sums {
     std::uint64_t offset;
     std::uint64_t place;
@@ -65,19 +77,21 @@ class ReachedRows {
   };
 
   Sums next(const Sums& before, std::size_t a, std::uint64_t k) const {
-    const std::uint64_t index = runs_[a].first + k * runs_[a].step;
+    const auto& [place, run] = reached_[a];
+    const std::uint64_t index = run.first + k * run.step;
     return {before.offset + index * axes_[a].input_stride,
             before.place + index * packed_strides_[a],
-            before.weight * taps_[a].weight(places_[a], runs_[a], k)};
+            before.weight * taps_[a].weight(place, run, k)};
   }
+
+  const Rows& all() const { return rows_.back(); }
 
   const std::vector<WindowAxis>& axes_;
   std::vector<Taps> taps_;
-  std::vector<TapRun> runs_;
+  std::vector<Reached> reached_;
+  std::vector<Rows> rows_;
   std::vector<std::uint64_t> packed_strides_;
-  std::vector<std::uint64_t> places_;
-  double divisor_ = 1;
-  bool is_empty_ = false;
+  std::uint64_t row_ = ~std::uint64_t{0} - 1;  // none
 };
 
 }  // namespace dmlop::cpu

@@ -21,17 +21,18 @@ Int begin_of(const Windows& windows, std::uint64_t o) {
   return static_cast<Int>(o * windows.stride) - static_cast<Int>(windows.start_padding);
 }
 
-/// Whether a window that begins at `begin` has no padding; false where this is not easy to tell.
-bool is_inside(const Windows& windows, Int begin, std::uint64_t extent) {
+/// Windows that begin at an element below this have no padding; 0 where this is not easy to tell.
+std::uint64_t whole_begins(const Windows& windows, std::uint64_t extent) {
   constexpr std::uint64_t small = std::uint64_t{1} << 31;
-  return begin >= 0 && windows.size - 1 < small && windows.dilation < small &&
-         static_cast<std::uint64_t>(begin) + (windows.size - 1) * windows.dilation < extent;
+  if (windows.size - 1 >= small || windows.dilation >= small) return 0;
+  const std::uint64_t reach = (windows.size - 1) * windows.dilation + 1;
+  return reach <= extent ? extent - reach + 1 : 0;
 }
 
 TapRun taps_of(const Windows& windows, std::uint64_t extent, std::uint64_t o) {
   const Int begin = begin_of(windows, o);
-  if (is_inside(windows, begin, extent))
-    return {static_cast<std::uint64_t>(begin), windows.size, windows.dilation};
+  const auto element = static_cast<std::uint64_t>(begin);  // large in front of the input
+  if (element < whole_begins(windows, extent)) return {element, windows.size, windows.dilation};
   const std::uint64_t first = elements_before(windows, begin, 0);
   const std::uint64_t last = elements_before(windows, begin, static_cast<Int>(extent));
   if (first == last) return {extent, 0, windows.dilation};
@@ -151,7 +152,13 @@ TapRun transposed_taps(const Interpolation& of, std::uint64_t extent, std::uint6
 
 }  // namespace
 
-TapRun Taps::of(std::uint64_t output) const {
+Taps::Taps(const WindowAxis& axis) : axis_(axis) {
+  if (!are_uniform()) return;
+  windows_ = std::get<Windows>(axis.reach);
+  whole_begins_ = whole_begins(windows_, axis.input_extent);
+}
+
+TapRun Taps::find(std::uint64_t output) const {
   if (const auto* windows = std::get_if<Windows>(&axis_.reach)) {
     return axis_.is_transposed ? transposed_taps(*windows, axis_.input_extent, output)
                                : taps_of(*windows, axis_.input_extent, output);
@@ -171,11 +178,8 @@ double Taps::weight(std::uint64_t output, const TapRun& run, std::uint64_t k) co
                              : weight_of(interpolation, axis_.input_extent, output, input);
 }
 
-double Taps::divisor(std::uint64_t output) const {
-  const auto* windows = std::get_if<Windows>(&axis_.reach);
-  return windows == nullptr || axis_.is_transposed
-             ? 1
-             : divisor_of(*windows, axis_.input_extent, output);
+double Taps::find_divisor(std::uint64_t output) const {
+  return divisor_of(windows_, axis_.input_extent, output);
 }
 
 }  // namespace dmlop
