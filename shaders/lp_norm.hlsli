@@ -1,10 +1,10 @@
-// Shared by the kernels of lp pooling: powers, roots and exact sums in float32, windows, and norms of numbers
+// Shared by the kernels of norms of windows: powers, roots and exact sums in float32, windows, and norms of numbers
 // whose powers do not fit float32.
 //
 // IS_FLOAT16 1 (FLOAT16 in and out) or 0 (FLOAT32); P 1, 2, 3, or 0 for the exponent in the constants; LEAST_SUM, below
 // which a plain sum of powers may have lost too much; DILATIONS, if they are not those of the constants.
 //
-// Its kernels have CONSTANTS LpPoolingConstants; input 1 is the tensor, with what is around it.
+// Its kernels have CONSTANTS WindowNormConstants; input 1 is the tensor, with what is around it.
 
 #include "half_bits.hlsli"
 

@@ -1,4 +1,4 @@
-// Windows over two axes by walking down them, for lp_pooling_walk.hlsl, pooling_walk.hlsl and convolution_walk.hlsl. A
+// Windows over two axes by walking down them, for norm_walk.hlsl, pooling_walk.hlsl and convolution_walk.hlsl. A
 // thread owns a few columns of outputs. It joins what each row of the input has under its windows once, and keeps that in
 // a ring for as long as windows reach the row. So a window of w x w costs about 2 w operations, not w^2.
 // lib/gpu/kernels/window_walk.hpp plans it.

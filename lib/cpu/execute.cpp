@@ -53,14 +53,6 @@ void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Sto
               });
 }
 
-void run_part(const LpPoolingKernel& kernel, Inputs inputs, const Part& part, Stores stores,
-              Destinations outputs) {
-  run_stretch(stores, part, size_of(kernel.data_type), outputs.front(),
-              [&](std::uint64_t begin, std::uint64_t end, Output& to) {
-                execute_lp_pooling(kernel, inputs, begin, end, to);
-              });
-}
-
 Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads) {
   return std::visit(
       [&]<typename Kind>(const Kind& kind) -> Prepared {

@@ -64,7 +64,5 @@ std::unique_ptr<IndexMapMover> make_mover(const IndexMapKernel& kernel, Inputs i
 
 void execute_index_map(const IndexMapKernel& kernel, Inputs inputs, std::uint64_t begin,
                        std::uint64_t end, Output& output);
-void execute_lp_pooling(const LpPoolingKernel& kernel, Inputs inputs, std::uint64_t begin,
-                        std::uint64_t end, Output& output);
 
 }  // namespace dmlop::cpu

@@ -71,10 +71,6 @@ PartShape part_shape(const IndexMapKernel& map, std::uint64_t bytes) {
   return {.blocks = Blocks{sequence, inner, length}};
 }
 
-PartShape part_shape(const LpPoolingKernel&, std::uint64_t) {
-  return {};
-}
-
 PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64_t size,
                           std::uint64_t bytes) {
   const std::uint64_t length =

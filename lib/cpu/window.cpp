@@ -1,7 +1,8 @@
 // Windows on the CPU: for some outputs of a row, the rows that they reach are reduced column by
 // column, then each output reduces the columns that it reaches. Nothing is ever subtracted: NaN and
 // infinity stay in their windows, and a result depends on nothing but its window. Vectors do the
-// same with many columns at a time (cpu/window_vectors.hpp). Nearest neighbors are copied.
+// same with many columns at a time (cpu/window_vectors.hpp). Nearest neighbors are copied, and
+// norms have vectors of their own (cpu/window_norms.hpp).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "cpu/kinds.hpp"
 #include "cpu/reached_rows.hpp"
 #include "cpu/window_blocks.hpp"
+#include "cpu/window_norms.hpp"
 #include "cpu/window_vectors.hpp"
 
 namespace dmlop::cpu {
@@ -69,7 +71,7 @@ class WindowReducer {
         rows_(kernel.axes),
         blocks_(width_, outputs_at_once),
         type_(kernel.data_type),
-        next_row_(next_row(kernel)),
+        next_row_(rows_.next_row() * sizeof(Source)),
         columns_(columns_at_once.most() + window_slack) {}
 
   ReachedRows& rows() { return rows_; }
@@ -104,14 +106,6 @@ class WindowReducer {
 
  private:
   static constexpr bool has_vectors = std::is_same_v<Source, float> || std::is_same_v<Source, Half>;
-
-  static std::uint64_t next_row(const WindowKernel& kernel) {
-    if (kernel.axes.size() < 2) return 0;
-    const WindowAxis& height = kernel.axes[kernel.axes.size() - 2];
-    const auto* windows = std::get_if<Windows>(&height.reach);
-    const bool is_forward = windows != nullptr && !height.is_transposed;
-    return (is_forward ? windows->stride : 1) * height.input_stride * sizeof(Source);
-  }
 
   // The columns are the taps of the one output, so many at a time.
   void reduce_alone(const OutputBlock& block) {
@@ -478,6 +472,8 @@ void pick(const WindowKernel& kernel, std::span<const std::byte> input, std::uin
 
 void reduce(const WindowKernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
             Output& output) {
+  if (kernel.function == WindowFunction::norm)
+    return execute_norms(kernel, inputs[0], begin, end, output);
   if (picks(kernel)) {
     return with_bits(size_of(kernel.data_type), [&](auto bits) {
       pick<decltype(bits)>(kernel, inputs[0], begin, end, output);

@@ -58,7 +58,7 @@ static_assert(slack_bytes % range_alignment == 0);
 
 /// A kernel's stages over ranges of buffers. The kernel's file says what its numbers mean.
 struct Dispatch {
-  std::string kernel;                         // a variant's name: "lp_pooling_float16"
+  std::string kernel;                         // a variant's name: "window_norm_float16"
   std::vector<std::uint32_t> specialization;  // of its SPECIALIZED constants, by number
   std::vector<std::uint32_t> constants;       // that come with each launch
   std::vector<std::uint32_t> parameters;      // that stand in a buffer

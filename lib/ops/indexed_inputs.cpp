@@ -19,9 +19,9 @@ concept OneOf = (std::is_same_v<Kind, Kinds> || ...);
 // A new kind of kernel does not compile until it is named here or has an overload below.
 template <typename Kind>
 requires OneOf<Kind, AttentionKernel, BandKernel, ElementWiseKernel, FoldKernel, HeadRowsKernel,
-               IndexMapKernel, JoinKernel, LocalResponseKernel, LpPoolingKernel, MaxPlacesKernel,
-               NonzeroCountKernel, NonzeroKernel, ProductKernel, RandomBitsKernel, RecurrentKernel,
-               ReduceKernel, RowsKernel, ScanKernel, SequenceKernel, TopKKernel, WindowKernel>
+               IndexMapKernel, JoinKernel, LocalResponseKernel, MaxPlacesKernel, NonzeroCountKernel,
+               NonzeroKernel, ProductKernel, RandomBitsKernel, RecurrentKernel, ReduceKernel,
+               RowsKernel, ScanKernel, SequenceKernel, TopKKernel, WindowKernel>
     std::optional<IndexRead> index_read(const Kind&) {
   return std::nullopt;
 }

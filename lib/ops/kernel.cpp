@@ -18,12 +18,6 @@ std::uint64_t IndexMapKernel::output_elements() const {
   return count;
 }
 
-std::uint64_t LpPoolingKernel::output_elements() const {
-  std::uint64_t count = batch_extents[0] * batch_extents[1];
-  for (const PoolingAxis& axis : axes) count *= axis.output_extent;
-  return count;
-}
-
 std::uint64_t JoinKernel::output_elements() const {
   std::uint64_t count = 0;
   for (const IndexMapKernel& part : parts) count += part.output_elements();

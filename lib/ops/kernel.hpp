@@ -28,7 +28,6 @@
 #include "ops/kernels/index_map.hpp"
 #include "ops/kernels/join.hpp"
 #include "ops/kernels/local_response.hpp"
-#include "ops/kernels/lp_pooling.hpp"
 #include "ops/kernels/max_places.hpp"
 #include "ops/kernels/nonzero.hpp"
 #include "ops/kernels/product.hpp"

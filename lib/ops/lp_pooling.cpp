@@ -28,17 +28,6 @@ Plan counts_to_infinity(PlanBuilder plan, const TensorDesc& input, const TensorD
   return plan.take();
 }
 
-PoolingAxis pooling_axis(const WindowAxis& axis) {
-  const auto& windows = std::get<Windows>(axis.reach);
-  return {.input_extent = axis.input_extent,
-          .output_extent = axis.output_extent,
-          .input_stride = axis.input_stride,
-          .window = windows.size,
-          .window_stride = windows.stride,
-          .dilation = windows.dilation,
-          .start_padding = static_cast<std::int64_t>(windows.start_padding)};
-}
-
 }  // namespace
 
 Plan plan_lp_pooling(const Description& description) {
@@ -48,13 +37,11 @@ Plan plan_lp_pooling(const Description& description) {
   const auto p = static_cast<std::uint64_t>(description.integer("P"));
   std::vector<WindowAxis> axes = pooling_axes(description, input, output);
   if (p == 0) return counts_to_infinity(std::move(plan), input, output, std::move(axes));
-  LpPoolingKernel kernel{.data_type = *input.data_type,
-                         .batch_extents = {axes[0].input_extent, axes[1].input_extent},
-                         .batch_strides = {axes[0].input_stride, axes[1].input_stride},
-                         .p = p};
-  auto to = kernel.axes.rbegin();
-  for (std::size_t i = axes.size(); i-- > 2;) *to++ = pooling_axis(axes[i]);
-  plan.add(kernel, {plan.tensor("InputTensor")}, {plan.tensor("OutputTensor")});
+  plan.add(WindowKernel{.data_type = *input.data_type,
+                        .function = WindowFunction::norm,
+                        .axes = std::move(axes),
+                        .p = p},
+           {plan.tensor("InputTensor")}, {plan.tensor("OutputTensor")});
   return plan.take();
 }
 

@@ -17,7 +17,6 @@ struct Needs {
 
 /// The extents of the axes of the kernel's outputs.
 std::vector<std::uint64_t> extents_of(const IndexMapKernel& kernel);
-std::vector<std::uint64_t> extents_of(const LpPoolingKernel& kernel);
 std::vector<std::uint64_t> extents_of(const JoinKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ElementWiseKernel& kernel);
 std::vector<std::uint64_t> extents_of(const ProductKernel& kernel);
@@ -28,7 +27,6 @@ std::vector<std::uint64_t> extents_of(const WindowKernel& kernel);
 
 /// The bytes of an element of each input.
 std::vector<std::size_t> input_element_sizes(const IndexMapKernel& kernel);
-std::vector<std::size_t> input_element_sizes(const LpPoolingKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const JoinKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ElementWiseKernel& kernel);
 std::vector<std::size_t> input_element_sizes(const ProductKernel& kernel);
@@ -39,7 +37,6 @@ std::vector<std::size_t> input_element_sizes(const WindowKernel& kernel);
 
 /// What output indices `range` of one axis need.
 Needs needs_along(const IndexMapKernel& kernel, std::size_t axis, TileRange range);
-Needs needs_along(const LpPoolingKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const JoinKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ElementWiseKernel& kernel, std::size_t axis, TileRange range);
 Needs needs_along(const ProductKernel& kernel, std::size_t axis, TileRange range);
@@ -51,8 +48,6 @@ Needs needs_along(const WindowKernel& kernel, std::size_t axis, TileRange range)
 /// Where an axis is cut so that no range is longer than `size`: 0, ..., its extent. An axis that
 /// must stay whole has no cuts between. `inputs_fit` says that only the outputs are too large.
 std::vector<std::uint64_t> cuts_of(const IndexMapKernel& kernel, std::size_t axis,
-                                   std::uint64_t size, bool inputs_fit);
-std::vector<std::uint64_t> cuts_of(const LpPoolingKernel& kernel, std::size_t axis,
                                    std::uint64_t size, bool inputs_fit);
 std::vector<std::uint64_t> cuts_of(const JoinKernel& kernel, std::size_t axis, std::uint64_t size,
                                    bool inputs_fit);
@@ -71,7 +66,6 @@ std::vector<std::uint64_t> cuts_of(const WindowKernel& kernel, std::size_t axis,
 
 /// The tile of one range per axis.
 Tile tile_of(const IndexMapKernel& kernel, const std::vector<TileRange>& box);
-Tile tile_of(const LpPoolingKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const JoinKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ElementWiseKernel& kernel, const std::vector<TileRange>& box);
 Tile tile_of(const ProductKernel& kernel, const std::vector<TileRange>& box);
@@ -82,7 +76,6 @@ Tile tile_of(const WindowKernel& kernel, const std::vector<TileRange>& box);
 
 /// The whole kernel as one tile: the inputs as they lie in memory, the kernel's own strides.
 Tile whole_tile_of(const IndexMapKernel& kernel);
-Tile whole_tile_of(const LpPoolingKernel& kernel);
 Tile whole_tile_of(const JoinKernel& kernel);
 Tile whole_tile_of(const ElementWiseKernel& kernel);
 Tile whole_tile_of(const ProductKernel& kernel);

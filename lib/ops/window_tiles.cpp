@@ -1,4 +1,4 @@
-// Tiles of sums and maxima under windows: a range of outputs needs the input under its windows.
+// Tiles of what is found under windows: a range of outputs needs the input under its windows.
 // Axes that are interpolated, or go the other way, stay whole.
 #include <algorithm>
 
@@ -43,12 +43,9 @@ bool is_one_to_one(const WindowAxis& axis) {
          windows->start_padding == 0 && axis.input_extent == axis.output_extent;
 }
 
-// Of windows that begin inside of the input or before it.
 bool can_be_cut(const WindowAxis& axis) {
-  if (is_one_to_one(axis)) return true;
-  const auto* windows = std::get_if<Windows>(&axis.reach);
-  return windows != nullptr && !axis.is_transposed &&
-         (axis.output_extent - 1) * windows->stride < axis.input_extent + windows->start_padding;
+  return is_one_to_one(axis) ||
+         (std::holds_alternative<Windows>(axis.reach) && !axis.is_transposed);
 }
 
 /// The input under output indices [begin, end) of an axis: all of it where the axis stays whole.
@@ -59,17 +56,18 @@ struct AxisBox {
 
 AxisBox axis_box(const WindowAxis& axis, TileRange range) {
   AxisBox box{{0, axis.input_extent}, axis};
-  if (!can_be_cut(axis) || (range.begin == 0 && range.end == axis.output_extent)) return box;
+  if (!can_be_cut(axis)) return box;
   auto& windows = std::get<Windows>(box.axis.reach);
   const Int reach = static_cast<Int>((windows.size - 1) * windows.dilation + 1);
   const Int padding = static_cast<Int>(windows.start_padding);
   const Int first = static_cast<Int>(range.begin * windows.stride) - padding;
   const Int last = static_cast<Int>((range.end - 1) * windows.stride) + reach - padding;
   const Int n = static_cast<Int>(axis.input_extent);
-  const Int low = std::max<Int>(first, 0);
+  const Int low = std::clamp<Int>(first, 0, n - 1);
   const Int high = std::clamp<Int>(last, low + 1, n);
   box.input = {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
-  windows.start_padding = static_cast<std::uint64_t>(low - first);
+  // Windows that all lie behind the input find as little in front of it.
+  windows.start_padding = static_cast<std::uint64_t>(first <= low ? low - first : last - first);
   box.axis.input_extent = static_cast<std::uint64_t>(high - low);
   box.axis.output_extent = range.end - range.begin;
   return box;

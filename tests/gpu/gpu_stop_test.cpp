@@ -9,6 +9,7 @@
 #include "batch.hpp"
 #include "gpu/execute.hpp"
 #include "gpu_device.hpp"
+#include "norm_windows.hpp"
 #include "program.hpp"
 
 namespace dmlop::test {
@@ -26,10 +27,10 @@ constexpr double soon_seconds = 5;
 constexpr std::uint64_t outputs = 2000, window = 4096, extent = outputs + window - 1;
 
 /// 1.3e14 elements of windows, of an input that is one element: minutes on any GPU.
-LpPoolingKernel endless_plan() {
-  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
-  for (const std::size_t axis : {1U, 2U})
-    kernel.axes[axis] = {.input_extent = extent, .output_extent = outputs, .window = window};
+WindowKernel endless_plan() {
+  WindowKernel kernel = norm_windows();
+  for (const NormAxis axis : {along_height, along_width})
+    kernel.axes[axis] = {extent, outputs, 0, Windows{.size = window}};
   return kernel;
 }
 

@@ -10,6 +10,7 @@
 #include "gpu/execute.hpp"
 #include "gpu/launches.hpp"
 #include "job/device_plan.hpp"
+#include "norm_windows.hpp"
 #include "ops/operator.hpp"
 #include "recorded_device.hpp"
 #include "spec/description.hpp"
@@ -72,11 +73,8 @@ TEST_CASE("record: every operator's example waits for what it needs, within its 
 /// Norms of so many windows of a row; they overlap, and take scratch.
 Plan plan_of_long_windows(std::uint64_t outputs) {
   constexpr std::uint64_t inputs = 90'000;
-  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 2};
-  kernel.axes[2] = {.input_extent = inputs,
-                    .output_extent = outputs,
-                    .input_stride = 1,
-                    .window = inputs - outputs + 1};
+  WindowKernel kernel = norm_windows();
+  kernel.axes[along_width] = {inputs, outputs, 1, Windows{.size = inputs - outputs + 1}};
   Plan plan;
   plan.slots = {{SlotKind::input, "InputTensor", {}, inputs, 4},
                 {SlotKind::output, "OutputTensor", {}, outputs, 4}};

@@ -11,6 +11,7 @@
 #include "gpu/execute.hpp"
 #include "gpu/vulkan/instance.hpp"
 #include "gpu_device.hpp"
+#include "norm_windows.hpp"
 #include "random.hpp"
 
 namespace dmlop::test {
@@ -59,17 +60,25 @@ std::uint64_t pack(Axes& axes, Extent&& extent, SetStride&& set_stride) {
   return stride;
 }
 
+std::uint64_t pack_input(WindowKernel& kernel) {
+  return pack(
+      kernel.axes, [](const WindowAxis& axis) { return axis.input_extent; },
+      [](WindowAxis& axis, std::uint64_t stride) { axis.input_stride = stride; });
+}
+
 /// Windows that begin and end far outside of the input, as far as paddings may lead them.
-LpPoolingKernel random_pooling(DataType type, std::uint64_t p, Random& random) {
-  LpPoolingKernel kernel{.data_type = type, .p = p};
+WindowKernel random_norms(DataType type, std::uint64_t p, Random& random) {
+  WindowKernel kernel = norm_windows(type, p);
   const std::uint64_t far = random.one_in(2) ? 5 : 50'000;
-  for (PoolingAxis& axis : kernel.axes) {
+  for (const NormAxis a : {along_depth, along_height, along_width}) {
+    WindowAxis& axis = kernel.axes[a];
+    Windows& windows = windows_along(axis);
     axis.input_extent = random.from_to(1, 4);
-    axis.window = random.from_to(1, 4);
+    windows.size = random.from_to(1, 4);
     axis.output_extent = random.from_to(1, 6);
-    axis.window_stride = random.from_to(1, 1 + far / 5);
-    if (random.one_in(2)) axis.dilation = random.from_to(1, 1 + far / 4);
-    axis.start_padding = static_cast<std::int64_t>(random.below(far));
+    windows.stride = random.from_to(1, 1 + far / 5);
+    if (random.one_in(2)) windows.dilation = random.from_to(1, 1 + far / 4);
+    windows.start_padding = random.below(far);
   }
   return kernel;
 }
@@ -77,18 +86,19 @@ LpPoolingKernel random_pooling(DataType type, std::uint64_t p, Random& random) {
 enum class Padding { none, narrow, wide };  // wide: most outputs to the right see no input
 
 /// Small windows over so many outputs that threads walk down, unless paddings are too wide for it.
-LpPoolingKernel walked_pooling(DataType type, Padding padding, Random& random) {
-  LpPoolingKernel kernel{.data_type = type};
-  for (const std::size_t i : {1U, 2U}) {
-    PoolingAxis& axis = kernel.axes[i];
-    axis.window = random.from_to(2, 7);
-    axis.window_stride = std::min<std::uint64_t>(axis.window, random.from_to(1, 3));
+WindowKernel walked_norms(DataType type, std::uint64_t p, Padding padding, Random& random) {
+  WindowKernel kernel = norm_windows(type, p);
+  for (const NormAxis a : {along_height, along_width}) {
+    WindowAxis& axis = kernel.axes[a];
+    Windows& windows = windows_along(axis);
+    windows.size = random.from_to(2, 7);
+    windows.stride = std::min<std::uint64_t>(windows.size, random.from_to(1, 3));
     axis.output_extent = random.from_to(128, 140);
-    axis.input_extent = (axis.output_extent - 1) * axis.window_stride + axis.window;
+    axis.input_extent = (axis.output_extent - 1) * windows.stride + windows.size;
     if (padding == Padding::none) continue;
-    axis.start_padding = static_cast<std::int64_t>(random.below(axis.window));
-    axis.input_extent -= random.below(axis.window) + static_cast<std::uint64_t>(axis.start_padding);
-    if (padding == Padding::wide && i == 2) axis.input_extent /= 2;
+    windows.start_padding = random.below(windows.size);
+    axis.input_extent -= random.below(windows.size) + windows.start_padding;
+    if (padding == Padding::wide && a == along_width) axis.input_extent /= 2;
   }
   return kernel;
 }
@@ -116,39 +126,25 @@ TEST_CASE("vulkan loads: kernels load nothing outside of their buffers") {
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (const std::uint64_t p : {2U, 4U}) {
       for (int repeat = 0; repeat < 6; ++repeat) {
-        LpPoolingKernel kernel = random_pooling(type, p, random);
-        if (repeat % 3 != 0) kernel.axes[2].window = static_cast<std::uint64_t>(1 + repeat % 3);
-        const std::uint64_t elements = pack(
-            kernel.axes, [](const PoolingAxis& axis) { return axis.input_extent; },
-            [](PoolingAxis& axis, std::uint64_t stride) { axis.input_stride = stride; });
+        WindowKernel kernel = random_norms(type, p, random);
+        if (repeat % 3 != 0)
+          windows_along(kernel.axes[along_width]).size = static_cast<std::uint64_t>(1 + repeat % 3);
+        const std::uint64_t elements = pack_input(kernel);
         CAPTURE(repeat);
         CHECK(checked.messages(kernel, {std::vector<std::byte>(elements * size_of(type))}) == 0);
       }
       for (const Padding padding : {Padding::none, Padding::narrow, Padding::wide}) {
         for (int repeat = 0; repeat < 3; ++repeat) {
-          LpPoolingKernel walked = walked_pooling(type, padding, random);
-          walked.p = p;
-          const std::uint64_t elements = pack(
-              walked.axes, [](const PoolingAxis& axis) { return axis.input_extent; },
-              [](PoolingAxis& axis, std::uint64_t stride) { axis.input_stride = stride; });
+          WindowKernel walked = walked_norms(type, p, padding, random);
+          const std::uint64_t elements = pack_input(walked);
           CAPTURE(repeat);
           CHECK(checked.messages(walked, {std::vector<std::byte>(elements * size_of(type))}) == 0);
         }
       }
-      LpPoolingKernel large{.data_type = type, .p = p};
-      large.axes[1] = {.input_extent = 45,
-                       .output_extent = 3,
-                       .input_stride = 45,
-                       .window = 100,
-                       .window_stride = 20,
-                       .dilation = 2,
-                       .start_padding = 90};
-      large.axes[2] = {.input_extent = 45,
-                       .output_extent = 2,
-                       .input_stride = 1,
-                       .window = 90,
-                       .window_stride = 30,
-                       .start_padding = 50};
+      WindowKernel large = norm_windows(type, p);
+      large.axes[along_height] = {
+          45, 3, 45, Windows{.size = 100, .stride = 20, .dilation = 2, .start_padding = 90}};
+      large.axes[along_width] = {45, 2, 1, Windows{.size = 90, .stride = 30, .start_padding = 50}};
       CHECK(checked.messages(large, {std::vector<std::byte>(45 * 45 * size_of(type))}) == 0);
     }
   }

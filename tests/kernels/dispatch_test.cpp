@@ -12,6 +12,7 @@
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/steps.hpp"
 #include "gpu_device.hpp"
+#include "norm_windows.hpp"
 #include "ops/operator.hpp"
 #include "spec/description.hpp"
 
@@ -36,9 +37,9 @@ bool has_kernel(const std::string& name) {
 using gpu::kernels::uint;
 using gpu::kernels::uint4;
 #include "../../shaders/parameters/index_map.hlsli"
-#include "../../shaders/parameters/lp_pooling.hlsli"
 #include "../../shaders/parameters/reverse_columns.hlsli"
 #include "../../shaders/parameters/transpose.hlsli"
+#include "../../shaders/parameters/window_norm.hlsli"
 
 gpu::Dispatch make_dispatch(const Kernel& kernel) {
   const gpu::Dispatches made = gpu::make_dispatches(kernel);
@@ -299,22 +300,18 @@ TEST_CASE("dispatch: more axes than fit the constants stand in a table") {
   CHECK(words(numbers<IndexMapAxes>(plain.parameters).axes[5]) == Words{6, 60, 0, 6});
 }
 
-TEST_CASE("dispatch: LP pooling's name and constants") {
-  LpPoolingKernel kernel{
-      .data_type = DataType::Float16, .batch_extents = {2, 3}, .batch_strides = {60, 20}, .p = 4};
-  kernel.axes[2] = {.input_extent = 20,
-                    .output_extent = 9,
-                    .input_stride = 1,
-                    .window = 4,
-                    .window_stride = 2,
-                    .dilation = 3,
-                    .start_padding = -1};
-  kernel.axes[0].dilation = 5;
-  kernel.axes[1].dilation = 7;
+TEST_CASE("dispatch: the name and constants of norms") {
+  WindowKernel kernel = norm_windows(DataType::Float16, 4);
+  kernel.axes[along_batch] = {2, 2, 60};
+  kernel.axes[along_channel] = {3, 3, 20};
+  kernel.axes[along_depth].reach = Windows{.dilation = 5};
+  kernel.axes[along_height].reach = Windows{.dilation = 7};
+  kernel.axes[along_width] = {20, 9, 1,
+                              Windows{.size = 4, .stride = 2, .dilation = 3, .start_padding = 1}};
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "lp_pooling_float16");
+  CHECK(dispatch.kernel == "window_norm_float16");
   CHECK(dispatch.specialization == Words{0});
-  const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+  const auto constants = numbers<WindowNormConstants>(dispatch.constants);
   CHECK(constants.elements == 54);
   CHECK(constants.exponent == 4);
   CHECK(constants.channels == 3);
@@ -322,22 +319,25 @@ TEST_CASE("dispatch: LP pooling's name and constants") {
   CHECK(constants.channel_stride == 20);
   CHECK(words(constants.width) == Words{20, 9, 1, 4});
   CHECK(words(constants.strides) == Words{1, 1, 2, 5});
-  CHECK(words(constants.paddings) == Words{0, 0, negative(1), 7});
+  CHECK(words(constants.paddings) == Words{0, 0, 1, 7});
   CHECK(constants.width_dilation == 3);
   for (const std::uint32_t p : {1U, 2U, 3U}) {
     kernel.p = p;
     CHECK(make_dispatch(kernel).specialization == Words{p});
   }
+  kernel.axes[along_channel].reach = Windows{.size = 2};
+  CHECK(gpu::make_dispatches(kernel).refusal == "its windows lie over more than three axes");
 }
 
 /// A kernel with one window of these sizes over an input of the same, or a smaller one.
-LpPoolingKernel windows_of(DataType type, std::uint64_t p,
-                           const std::array<std::uint64_t, 3>& window, std::uint64_t outputs,
-                           std::uint64_t most_input) {
-  LpPoolingKernel kernel{.data_type = type, .p = p};
-  for (std::size_t i = 0; i < 3; ++i)
-    kernel.axes[i] = {.input_extent = std::min(window[i], most_input), .window = window[i]};
-  kernel.axes[2].output_extent = outputs;
+WindowKernel windows_of(DataType type, std::uint64_t p, const std::array<std::uint64_t, 3>& window,
+                        std::uint64_t outputs, std::uint64_t most_input) {
+  WindowKernel kernel = norm_windows(type, p);
+  for (std::size_t i = 0; i < 3; ++i) {
+    kernel.axes[along_depth + i] = {.input_extent = std::min(window[i], most_input),
+                                    .reach = Windows{.size = window[i]}};
+  }
+  kernel.axes[along_width].output_extent = outputs;
   return kernel;
 }
 
@@ -357,7 +357,7 @@ TEST_CASE("dispatch: no thread does more than drivers let it, whatever the windo
                                                          {300, 300, 300}}) {
         for (const std::uint64_t outputs : {1U, 3U, 1000U}) {
           for (const std::uint64_t most_input : {2U, 100'000'000U}) {
-            const LpPoolingKernel kernel = windows_of(type, p, window, outputs, most_input);
+            const WindowKernel kernel = windows_of(type, p, window, outputs, most_input);
             CAPTURE(p);
             CAPTURE(outputs);
             CAPTURE(most_input);
@@ -380,20 +380,18 @@ TEST_CASE("dispatch: a thread walks down as many rows of norms as its work allow
       for (std::uint64_t size = 2; size <= 7; ++size) {
         CAPTURE(p);
         CAPTURE(size);
-        LpPoolingKernel kernel{.data_type = type, .batch_extents = {64, 3}, .p = p};
-        for (const std::size_t i : {1U, 2U}) {
-          kernel.axes[i] = {.input_extent = 100,
-                            .output_extent = 101 - size,
-                            .input_stride = i == 1 ? 100U : 1U,
-                            .window = size};
-        }
+        WindowKernel kernel = norm_windows(type, p);
+        kernel.axes[along_batch] = {64, 64};
+        kernel.axes[along_channel] = {3, 3};
+        kernel.axes[along_height] = {100, 101 - size, 100, Windows{.size = size}};
+        kernel.axes[along_width] = {100, 101 - size, 1, Windows{.size = size}};
         const gpu::Dispatch dispatch = make_dispatch(kernel);
-        const bool is_aligned = dispatch.kernel == "lp_pooling_walk_aligned";
-        REQUIRE((is_aligned || dispatch.kernel == "lp_pooling_walk"));
+        const bool is_aligned = dispatch.kernel == "norm_walk_aligned";
+        REQUIRE((is_aligned || dispatch.kernel == "norm_walk"));
         REQUIRE(dispatch.stages.size() == 1);
         const gpu::Stage& stage = dispatch.stages.front();
         CHECK(stage.work <= gpu::thread_work_limit);
-        const auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+        const auto constants = numbers<WindowNormConstants>(dispatch.constants);
         const std::uint32_t column_blocks = constants.column_blocks;
         const std::uint32_t row_blocks = constants.row_blocks, rows = constants.strides.w;
         CHECK(rows <= 32);  // bits of a word
@@ -401,12 +399,12 @@ TEST_CASE("dispatch: a thread walks down as many rows of norms as its work allow
         // The first of 256 threads stores nothing where they store results of one another.
         CHECK(stage.end - (is_aligned ? 0 : 1 + (stage.end - 1) / 256) == walks);
         CHECK(row_blocks * rows >= 101 - size);
-        for (const std::size_t i : {1U, 2U}) {
-          LpPoolingKernel apart = kernel;
-          apart.axes[i].dilation = 2;
+        for (const NormAxis axis : {along_height, along_width}) {
+          WindowKernel apart = kernel;
+          windows_along(apart.axes[axis]).dilation = 2;
           CHECK(make_dispatch(apart).kernel.find("walk") == std::string::npos);
         }
-        kernel.axes[2].input_stride = 2;
+        kernel.axes[along_width].input_stride = 2;
         CHECK(make_dispatch(kernel).kernel.find("walk") == std::string::npos);
       }
     }
@@ -417,7 +415,7 @@ TEST_CASE("dispatch: windows that one thread can take stay whole") {
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     for (std::uint64_t size = 1; size <= 15; ++size) {
       CAPTURE(size);
-      const LpPoolingKernel kernel = windows_of(type, 4, {1, size, size}, 100, 100);
+      const WindowKernel kernel = windows_of(type, 4, {1, size, size}, 100, 100);
       CHECK(make_dispatch(kernel).stages.size() == 1);
     }
   }
@@ -425,12 +423,12 @@ TEST_CASE("dispatch: windows that one thread can take stay whole") {
 
 TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has room for") {
   constexpr std::uint32_t room = 1 << 20;  // outputs
-  LpPoolingKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, room + 44, 100);
+  WindowKernel kernel = windows_of(DataType::Float16, 2, {1, 100, 100}, room + 44, 100);
   const gpu::Dispatch dispatch = make_dispatch(kernel);
-  CHECK(dispatch.kernel == "lp_pooling_parts_float16");
+  CHECK(dispatch.kernel == "window_norm_parts_float16");
   CHECK(dispatch.specialization == Words{2});
   CHECK(dispatch.scratch_bytes == 16 * room);
-  auto constants = numbers<LpPoolingConstants>(dispatch.constants);
+  auto constants = numbers<WindowNormConstants>(dispatch.constants);
   CHECK(constants.row_blocks == 40);  // of 100
   CHECK(constants.column_blocks == 100);
   REQUIRE(dispatch.stages.size() == 2 * 7);
@@ -446,33 +444,33 @@ TEST_CASE("dispatch: the parts of a window, for as many outputs as the state has
   }
   // Rows longer than a part are cut evenly.
   kernel = windows_of(DataType::Float32, 2, {1, 2, 5000}, 1, 5000);
-  constants = numbers<LpPoolingConstants>(make_dispatch(kernel).constants);
+  constants = numbers<WindowNormConstants>(make_dispatch(kernel).constants);
   CHECK(constants.row_blocks == 2);
   CHECK(constants.column_blocks == 1667);
   CHECK(make_dispatch(kernel).stages.size() == 2 * 3 + 1);
   // Parts have elements of windows, not what lies between them.
-  for (PoolingAxis& axis : kernel.axes) {
-    axis.dilation = 3;
+  for (WindowAxis& axis : kernel.axes) {
+    windows_along(axis).dilation = 3;
     axis.input_extent *= 3;
   }
   const gpu::Dispatch apart = make_dispatch(kernel);
   CHECK(apart.stages.size() == 2 * 3 + 1);
-  constants = numbers<LpPoolingConstants>(apart.constants);
+  constants = numbers<WindowNormConstants>(apart.constants);
   CHECK(constants.row_blocks == 2);
   CHECK(constants.column_blocks == 1667);
 }
 
 TEST_CASE("dispatch: windows whose numbers leave 32 bits are not for the kernels") {
-  LpPoolingKernel kernel = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
+  WindowKernel kernel = windows_of(DataType::Float32, 2, {1, 1U << 15, 1U << 15}, 1, 1U << 15);
   CHECK(gpu::make_dispatches(kernel).refusal.empty());
-  kernel.axes[0] = {.input_extent = 2, .window = 2};
+  kernel.axes[along_depth] = {.input_extent = 2, .reach = Windows{.size = 2}};
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
   kernel = windows_of(DataType::Float32, 2, {1, 1, 1U << 28}, 1, 1);
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
   kernel = windows_of(DataType::Float32, 2, {1, 1, 3}, 1, 3);
-  kernel.axes[2].dilation = (1U << 27) - 1;
+  windows_along(kernel.axes[along_width]).dilation = (1U << 27) - 1;
   CHECK(gpu::make_dispatches(kernel).refusal.empty());
-  kernel.axes[2].dilation = 1U << 27;
+  windows_along(kernel.axes[along_width]).dilation = 1U << 27;
   CHECK_FALSE(gpu::make_dispatches(kernel).refusal.empty());
 }
 

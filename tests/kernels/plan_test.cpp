@@ -8,6 +8,7 @@
 #include "described.hpp"
 #include "gpu_device.hpp"
 #include "job/backend.hpp"
+#include "norm_windows.hpp"
 #include "ops/operator.hpp"
 #include "random.hpp"
 #include "sweep.hpp"
@@ -153,8 +154,8 @@ TEST_CASE("plan: passes run in order on a GPU, with temporaries on the device") 
 
 /// A window of more elements than a GPU kernel counts, over an input that repeats one element.
 Plan too_large_for_a_gpu() {
-  LpPoolingKernel kernel{.data_type = DataType::Float32, .p = 1};
-  kernel.axes[2] = {.input_extent = 1, .window = std::uint64_t{1} << 28};
+  WindowKernel kernel = norm_windows();
+  kernel.axes[along_width].reach = Windows{.size = std::uint64_t{1} << 28};
   Plan plan;
   plan.slots = {{SlotKind::input, "InputTensor", {}, 1, 4},
                 {SlotKind::output, "OutputTensor", {}, 1, 4}};

@@ -46,7 +46,7 @@ TEST_CASE("shaders: root constants hold no arrays, which Direct3D cannot index")
     buffers += check_no_arrays(text, "cbuffer ");
     if (text.find("Constants {") != std::string::npos) {
       for (const char* name :
-           {"IndexMap", "ReverseColumns", "Transpose", "Interleave", "LpPooling"})
+           {"IndexMap", "ReverseColumns", "Transpose", "Interleave", "WindowNorm"})
         structs += check_no_arrays(text, "struct " + std::string(name) + "Constants {");
     }
   }

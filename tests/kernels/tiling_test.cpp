@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cpu/execute.hpp"
+#include "norm_windows.hpp"
 #include "ops/index_map.hpp"
 #include "sweep.hpp"
 #include "tile_run.hpp"
@@ -39,6 +40,11 @@ Bytes random_bytes(std::uint64_t count, Random& random) {
   return bytes;
 }
 
+/// From the first element of a window to its last.
+std::uint64_t reach_of(const Windows& windows) {
+  return (windows.size - 1) * windows.dilation + 1;
+}
+
 /// Of one reversed sequence, one pooling window or one row: what no cut can
 /// make smaller.
 std::uint64_t least_elements(const Kernel& kernel) {
@@ -46,9 +52,9 @@ std::uint64_t least_elements(const Kernel& kernel) {
     return map->reversal ? map->axes[map->reversal->axis].extent : 1;
   }
   std::uint64_t elements = 1;
-  if (const auto* pooling = std::get_if<LpPoolingKernel>(&kernel)) {
-    for (const PoolingAxis& axis : pooling->axes)
-      elements *= std::min(axis.reach(), axis.input_extent);
+  if (const auto* pooling = std::get_if<WindowKernel>(&kernel)) {
+    for (const WindowAxis& axis : pooling->axes)
+      elements *= std::min(reach_of(std::get<Windows>(axis.reach)), axis.input_extent);
   }
   return elements;
 }
@@ -132,27 +138,34 @@ Work random_reversal(Random& random) {
 }
 
 Work random_pooling(Random& random) {
-  LpPoolingKernel kernel{.data_type = random.one_in(2) ? DataType::Float16 : DataType::Float32,
-                         .p = random.from_to(1, 3)};
+  WindowKernel kernel =
+      norm_windows(random.one_in(2) ? DataType::Float16 : DataType::Float32, random.from_to(1, 3));
+  static const std::vector functions{WindowFunction::sum, WindowFunction::maximum,
+                                     WindowFunction::norm};
+  kernel.function = random.one_of(functions);
   std::uint64_t stride = random.from_to(1, 2);
-  for (std::size_t i = 3; i-- > 0;) {
-    PoolingAxis& axis = kernel.axes[i];
+  for (const NormAxis a : {along_width, along_height, along_depth}) {
+    WindowAxis& axis = kernel.axes[a];
+    Windows& windows = windows_along(axis);
     axis.input_extent = random.from_to(1, 12);
     axis.input_stride = random.one_in(8) ? 0 : stride;
     if (axis.input_stride != 0) stride *= axis.input_extent;
-    axis.start_padding = static_cast<Int>(random.below(6));
-    const std::uint64_t padded =
-        axis.input_extent + static_cast<std::uint64_t>(axis.start_padding) + random.below(6);
-    axis.dilation = random.one_in(2) ? 1 : random.from_to(2, 4);
-    axis.window = random.from_to(1, std::min<std::uint64_t>((padded - 1) / axis.dilation + 1, 6));
-    axis.window_stride = random.below(6);
-    axis.output_extent = axis.window_stride == 0 ? random.from_to(1, 5)
-                                                 : (padded - axis.reach()) / axis.window_stride + 1;
+    windows.start_padding = random.below(6);
+    const std::uint64_t padded = axis.input_extent + windows.start_padding + random.below(6);
+    windows.dilation = random.one_in(2) ? 1 : random.from_to(2, 4);
+    windows.size =
+        random.from_to(1, std::min<std::uint64_t>((padded - 1) / windows.dilation + 1, 6));
+    windows.stride = random.below(6);
+    if (kernel.function == WindowFunction::sum && random.one_in(2))
+      windows.divisor = random.one_in(2) ? Divisor::elements_inside : Divisor::elements_and_padding;
+    axis.output_extent = windows.stride == 0 ? random.from_to(1, 5)
+                                             : (padded - reach_of(windows)) / windows.stride + 1;
   }
-  for (std::size_t i = 2; i-- > 0;) {
-    kernel.batch_extents[i] = random.from_to(1, 3);
-    kernel.batch_strides[i] = stride;
-    stride *= kernel.batch_extents[i];
+  for (const NormAxis a : {along_channel, along_batch}) {
+    WindowAxis& axis = kernel.axes[a];
+    axis.input_extent = axis.output_extent = random.from_to(1, 3);
+    axis.input_stride = stride;
+    stride *= axis.input_extent;
   }
   Work work{kernel, {Bytes(stride * 2 * size_of(kernel.data_type))}};
   for (std::size_t at = 0; at < work.inputs[0].size(); at += size_of(kernel.data_type)) {
@@ -514,18 +527,11 @@ TEST_CASE(
 TEST_CASE(
     "tiling: windows at borders are smaller than those inside, which "
     "must fit too") {
-  LpPoolingKernel kernel;
-  kernel.p = 1;
-  for (std::size_t i = 0; i < 3; ++i) {
-    kernel.axes[i] = {.input_extent = 12,
-                      .output_extent = 5,
-                      .input_stride = i == 0   ? 144U
-                                      : i == 1 ? 12U
-                                               : 1U,
-                      .window = 4,
-                      .window_stride = 3,
-                      .start_padding = 3};
-  }
+  WindowKernel kernel = norm_windows(DataType::Float32, 1);
+  const Windows windows{.size = 4, .stride = 3, .start_padding = 3};
+  kernel.axes[along_depth] = {12, 5, 144, windows};
+  kernel.axes[along_height] = {12, 5, 12, windows};
+  kernel.axes[along_width] = {12, 5, 1, windows};
   const Work work{kernel, {Bytes(12 * 12 * 12 * 4)}};
   check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4});
   check_tiles(work, {.buffer_bytes = 4 * 4 * 4 * 4 - 4});
@@ -567,12 +573,11 @@ TEST_CASE("tiling: one reversed sequence that is too large cannot be cut") {
 }
 
 TEST_CASE("tiling: one pooling window that is too large cannot be cut") {
-  LpPoolingKernel kernel;
-  kernel.axes[2] = {.input_extent = 40, .output_extent = 21, .input_stride = 1, .window = 20};
+  WindowKernel kernel = norm_windows();
+  kernel.axes[along_width] = {40, 21, 1, Windows{.size = 20}};
   CHECK(TileGrid::make(kernel, {.buffer_bytes = 20 * 4}).has_value());
   CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 20 * 4 - 1}).has_value());
-  kernel.axes[2].window = 7;
-  kernel.axes[2].dilation = 3;
+  kernel.axes[along_width].reach = Windows{.size = 7, .dilation = 3};
   CHECK(TileGrid::make(kernel, {.buffer_bytes = 19 * 4}).has_value());
   CHECK_FALSE(TileGrid::make(kernel, {.buffer_bytes = 19 * 4 - 1}).has_value());
 }

@@ -592,7 +592,8 @@ TEST_CASE(
 TEST_CASE("LP_POOLING1: windows of one element have no dilation") {
   const LpPooling1 use{2, {{1, 2}, {1, 1}, {4'000'000'000, 1}, {0, 0}, {0, 0}}};
   const Case a_case = case_of(use, {floats({1, 1, 1, 3}, {3, -4, 3})});
-  CHECK(std::get<LpPoolingKernel>(kernel_of(a_case.description)).axes[1].dilation == 1);
+  const WindowKernel kernel = std::get<WindowKernel>(kernel_of(a_case.description));
+  CHECK(std::get<Windows>(kernel.axes[2].reach).dilation == 1);
 }
 
 // --- QUANTIZED_LINEAR_AVERAGE_POOLING

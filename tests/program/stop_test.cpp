@@ -39,12 +39,10 @@ struct KernelRow {
 };
 
 /// Windows of a whole input whose elements are all one.
-LpPoolingKernel pooling(std::uint64_t depth, std::uint64_t height, std::uint64_t width,
-                        std::uint64_t p) {
-  LpPoolingKernel kernel{.p = p};
-  const std::uint64_t extents[] = {depth, height, width};
-  for (std::size_t i = 0; i < 3; ++i)
-    kernel.axes[i] = {.input_extent = extents[i], .window = extents[i]};
+WindowKernel norm(std::uint64_t depth, std::uint64_t height, std::uint64_t width, std::uint64_t p) {
+  WindowKernel kernel{.function = WindowFunction::norm, .p = p};
+  for (const std::uint64_t extent : {depth, height, width})
+    kernel.axes.push_back({.input_extent = extent, .reach = Windows{.size = extent}});
   return kernel;
 }
 
@@ -65,7 +63,7 @@ Regions sampled(bool takes_maximum) {
 
 std::vector<KernelRow> kernel_rows() {
   // The CPU runs all kinds but LocalResponseKernel.
-  static_assert(std::variant_size_v<Kernel> == 28, "a kind of kernel has its rows here");
+  static_assert(std::variant_size_v<Kernel> == 27, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -162,10 +160,10 @@ std::vector<KernelRow> kernel_rows() {
       {"regions: gradients of many samples for a box", RegionBoxGradientKernel{sampled(true), {}},
        4, 0},
       {"regions: many cells", RegionMaximumKernel{.output = {1 << 11, 1 << 11}}, 1 << 22, 1 << 18},
-      {"pooling: a window of many rows", pooling(1, large, 256, 2), 1, 0},
-      {"pooling: a window of many columns", pooling(1, 1, large, 3), 1, 0},
-      {"pooling: a window of many slices", pooling(large, large, 3, 1), 1, 0},
-      {"pooling: a window of many rows, scaled", pooling(1, large, 256, 7), 1, 0},
+      {"norm: a window of many rows", norm(1, large, 256, 2), 1, 0},
+      {"norm: a window of many columns", norm(1, 1, large, 3), 1, 0},
+      {"norm: a window of many slices", norm(large, large, 3, 1), 1, 0},
+      {"norm: a window of many rows, scaled", norm(1, large, 256, 7), 1, 0},
       {"data movement: elements far apart",
        map({{.extent = 1 << 20, .stride = 0}, {.extent = 4096, .stride = far}}), 1 << 20, 64},
       {"data movement: rows of one element",
@@ -214,28 +212,28 @@ TEST_CASE("stop: windows larger than what a kernel does at once have their norms
   const std::vector<float> one{1};
   const std::vector<std::span<const std::byte>> inputs{std::as_bytes(std::span(one))};
   struct Row {
-    LpPoolingKernel kernel;
-    float norm;
+    WindowKernel kernel;
+    float expected;
   };
-  LpPoolingKernel padded = pooling(1, 5, 7, 1);
+  WindowKernel padded = norm(1, 5, 7, 1);
   for (std::size_t i = 1; i < 3; ++i) {
-    padded.axes[i].window = std::uint64_t{1} << 31;
-    padded.axes[i].start_padding = std::int64_t{1} << 30;
+    padded.axes[i].reach =
+        Windows{.size = std::uint64_t{1} << 31, .start_padding = std::uint64_t{1} << 30};
   }
-  LpPoolingKernel outside = padded;
-  outside.axes[1].start_padding = std::int64_t{1} << 31;
-  LpPoolingKernel apart = pooling(1, 1 << 11, 1 << 11, 2);
+  WindowKernel outside = padded;
+  std::get<Windows>(outside.axes[1].reach).start_padding = std::uint64_t{1} << 31;
+  WindowKernel apart = norm(1, 1 << 11, 1 << 11, 2);
   for (std::size_t i = 1; i < 3; ++i) {
     apart.axes[i].input_extent *= 7;
-    apart.axes[i].dilation = 7;
+    std::get<Windows>(apart.axes[i].reach).dilation = 7;
   }
   for (const Row& row :
-       {Row{pooling(1, 4096, 4096, 2), 4096}, Row{pooling(64, 512, 512, 1), 1 << 24},
-        Row{pooling(1, 1, 1 << 22, 2), 2048}, Row{pooling(1, 1 << 22, 1, 2), 2048},
-        Row{pooling(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}, Row{apart, 2048}}) {
-    float norm = -1;
-    cpu::execute(row.kernel, inputs, 0, 1, reinterpret_cast<std::byte*>(&norm));
-    CHECK(norm == doctest::Approx(row.norm).epsilon(1e-6));
+       {Row{norm(1, 4096, 4096, 2), 4096}, Row{norm(64, 512, 512, 1), 1 << 24},
+        Row{norm(1, 1, 1 << 22, 2), 2048}, Row{norm(1, 1 << 22, 1, 2), 2048},
+        Row{norm(1, 1024, 1024, 10), 4}, Row{padded, 35}, Row{outside, 0}, Row{apart, 2048}}) {
+    float found = -1;
+    cpu::execute(row.kernel, inputs, 0, 1, reinterpret_cast<std::byte*>(&found));
+    CHECK(found == doctest::Approx(row.expected).epsilon(1e-6));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "gpu/device_info.hpp"
 #include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
+#include "norm_windows.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -31,7 +32,7 @@ std::string variant_of(const gpu::Dispatch& dispatch) {
   std::string name = dispatch.kernel;
   const std::size_t known = dispatch.specialization.size();
   const std::size_t compared = name == "interleave" || name == "transpose" ? 1
-                               : name.starts_with("lp_pooling_walk")       ? 2
+                               : name.starts_with("norm_walk")             ? 2
                                                                            : known;
   for (std::size_t i = 0; i < std::min(compared, known); ++i)
     name += " " + std::to_string(dispatch.specialization[i]);
@@ -245,18 +246,18 @@ std::set<std::string> kernels_of_dispatches() {
     for (std::uint64_t p = 1; p <= 5; ++p) {
       for (std::uint64_t window = 1; window <= 5; ++window) {
         for (std::uint64_t width = 1; width <= 16; ++width) {
-          LpPoolingKernel kernel{.data_type = type, .p = p};
-          kernel.axes[2] = {.input_extent = 20, .output_extent = width, .window = window};
+          WindowKernel kernel = norm_windows(type, p);
+          kernel.axes[along_width] = {
+              .input_extent = 20, .output_extent = width, .reach = Windows{.size = window}};
           add(kernel);
         }
       }
-      LpPoolingKernel walked{.data_type = type, .p = p};
-      walked.axes[1] = {
-          .input_extent = 1002, .output_extent = 1000, .input_stride = 102, .window = 3};
-      walked.axes[2] = {.input_extent = 102, .output_extent = 100, .input_stride = 1, .window = 3};
+      WindowKernel walked = norm_windows(type, p);
+      walked.axes[along_height] = {1002, 1000, 102, Windows{.size = 3}};
+      walked.axes[along_width] = {102, 100, 1, Windows{.size = 3}};
       add(walked);
-      LpPoolingKernel large{.data_type = type, .p = p};
-      large.axes[2] = {.input_extent = 100'000, .output_extent = 1, .window = 100'000};
+      WindowKernel large = norm_windows(type, p);
+      large.axes[along_width] = {.input_extent = 100'000, .reach = Windows{.size = 100'000}};
       add(large);
     }
   }

@@ -225,8 +225,8 @@ std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& ker
 namespace {
 
 std::uint64_t allowed_ulp(const Case& a_case, const Backend& backend, const Kernel& kernel) {
-  const auto* pooling = std::get_if<LpPoolingKernel>(&kernel);
-  if (pooling == nullptr) return a_case.ulp;
+  const auto* pooling = std::get_if<WindowKernel>(&kernel);
+  if (pooling == nullptr || pooling->function != WindowFunction::norm) return a_case.ulp;
   // Halves are sums in FLOAT32, rounded once.
   if (pooling->data_type == DataType::Float16 && pooling->p <= 4)
     return std::min(a_case.ulp, pooling_promise(DataType::Float16));

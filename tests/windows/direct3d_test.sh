@@ -46,7 +46,7 @@ expect 4 "listing the adapters: DXGI_ERROR_UNSUPPORTED (0x887A0004)" env VK_DRIV
 cache=$(echo "$WINEPREFIX"/drive_c/users/*/AppData/Local/dmlop)
 rm -rf "$cache"
 expect 0 "PASSED" "$program" "${run[@]}" "${golden[@]}" --device d3d12:0
-file=$(echo "$cache"/d3d12-lp_pooling_*.cache)
+file=$(echo "$cache"/d3d12-window_norm_*.cache)
 [ -f "$file" ] || fail "no shader was kept in $cache"
 cp "$file" sound
 for damage in "cp /dev/null" "head -c 100 sound >" "printf x >>" "printf x | dd conv=notrunc bs=1 seek=60 of="; do

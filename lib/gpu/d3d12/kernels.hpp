@@ -10,7 +10,7 @@ namespace dmlop::gpu::d3d12 {
 
 /// A kernel variant.
 struct KernelSource {
-  std::string_view name;         // "lp_pooling_float16"
+  std::string_view name;         // "window_norm_float16"
   std::string_view file;         // "index_map.hlsl", for the compiler's messages
   std::string_view text;         // complete, without #include
   std::string_view definitions;  // "RANK=3;REVERSAL=0"

@@ -33,7 +33,7 @@ ProductWindow ascending(ProductWindow window) {
   return window;
 }
 
-PoolingAxis walked(const ProductWindow& window) {
+WalkedAxis walked(const ProductWindow& window) {
   return {.input_extent = window.input_extent,
           .output_extent = window.output_extent,
           .input_stride = window.input_stride,

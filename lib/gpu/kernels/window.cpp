@@ -1,6 +1,7 @@
-// Sums and maxima of what outputs reach: shaders/window.hlsl.
+// Sums and maxima of what outputs reach: shaders/window.hlsl. Norms have kernels of their own.
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
+#include "gpu/kernels/window_norms.hpp"
 #include "gpu/kernels/window_search.hpp"
 
 namespace dmlop::gpu::kernels {
@@ -44,6 +45,7 @@ void add_quantization(Dispatch& dispatch, const WindowKernel& kernel) {
 }  // namespace
 
 Dispatches dispatches_of(const WindowKernel& kernel) {
+  if (kernel.function == WindowFunction::norm) return norm_dispatches(kernel);
   Dispatches found = dispatches_of(search_of(kernel));
   if (!kernel.requantization) return found;
   for (Dispatch& dispatch : found.dispatches) add_quantization(dispatch, kernel);

@@ -55,13 +55,6 @@ bool is_plain(const WindowAxis& axis) {
   return std::holds_alternative<Windows>(axis.reach) && !axis.is_transposed;
 }
 
-// Whether output o is element o.
-bool is_copied(const WindowAxis& axis) {
-  const auto* windows = std::get_if<Windows>(&axis.reach);
-  return windows != nullptr && windows->size == 1 && windows->stride == 1 &&
-         windows->start_padding == 0 && axis.output_extent <= axis.input_extent;
-}
-
 bool fits(const WindowAxis& axis) {
   const auto* windows = std::get_if<Windows>(&axis.reach);
   if (windows == nullptr) return true;
@@ -252,17 +245,6 @@ bool has_planes(const WindowSearch& search, const Axes& axes) {
 std::uint64_t planes_of(const WindowSearch& search, const Axes& axes) {
   return elements_of(search) /
          (axes.windowed[0].axis.output_extent * axes.windowed[1].axis.output_extent);
-}
-
-PoolingAxis walked(const WindowAxis& axis) {
-  const auto& windows = std::get<Windows>(axis.reach);
-  return {.input_extent = axis.input_extent,
-          .output_extent = axis.output_extent,
-          .input_stride = axis.input_stride,
-          .window = windows.size,
-          .window_stride = windows.stride,
-          .dilation = windows.dilation,
-          .start_padding = static_cast<std::int64_t>(windows.start_padding)};
 }
 
 // Of shaders/pooling_walk.hlsl.
@@ -537,6 +519,12 @@ Dispatch dispatch_of(const WindowSearch& search, const Axes& axes, const Parts& 
 }
 
 }  // namespace
+
+bool is_copied(const WindowAxis& axis) {
+  const auto* windows = std::get_if<Windows>(&axis.reach);
+  return windows != nullptr && windows->size == 1 && windows->stride == 1 &&
+         windows->start_padding == 0 && axis.output_extent <= axis.input_extent;
+}
 
 Dispatches dispatches_of(const WindowSearch& search) {
   if (const std::string refusal = axes_refusal(search); !refusal.empty()) return refused(refusal);

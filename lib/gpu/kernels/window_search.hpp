@@ -12,6 +12,9 @@
 
 namespace dmlop::gpu::kernels {
 
+/// Whether output o is element o.
+bool is_copied(const WindowAxis& axis);
+
 /// What is found under the windows.
 struct WindowSearch {
   const std::vector<WindowAxis>& axes;

@@ -121,7 +121,7 @@ class Walker {
     return best;
   }
 
-  static bool is_padded(const PoolingAxis& axis) {
+  static bool is_padded(const WalkedAxis& axis) {
     const auto end = static_cast<Int>((axis.output_extent - 1) * axis.window_stride + axis.window);
     return axis.start_padding > 0 || end - axis.start_padding > static_cast<Int>(axis.input_extent);
   }
@@ -138,8 +138,8 @@ class Walker {
   }
 
   const WalkedWindows& windows_;
-  const PoolingAxis& height_ = windows_.height;
-  const PoolingAxis& width_ = windows_.width;
+  const WalkedAxis& height_ = windows_.height;
+  const WalkedAxis& width_ = windows_.width;
   std::uint64_t size_ = size_of(windows_.data_type);
 };
 
@@ -157,6 +157,17 @@ std::uint64_t work_of(const WalkedWindows& windows, const Walker& walker, std::u
 }
 
 }  // namespace
+
+WalkedAxis walked(const WindowAxis& axis) {
+  const auto& windows = std::get<Windows>(axis.reach);
+  return {.input_extent = axis.input_extent,
+          .output_extent = axis.output_extent,
+          .input_stride = axis.input_stride,
+          .window = windows.size,
+          .window_stride = windows.stride,
+          .dilation = windows.dilation,
+          .start_padding = static_cast<Int>(windows.start_padding)};
+}
 
 std::optional<WindowWalk> window_walk(const WalkedWindows& windows) {
   const Walker walker(windows);

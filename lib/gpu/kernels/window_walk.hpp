@@ -7,16 +7,31 @@
 #include <string>
 #include <vector>
 
-#include "ops/kernels/lp_pooling.hpp"
+#include "ops/kernels/window_axis.hpp"
 #include "tensor/data_type.hpp"
 
 namespace dmlop::gpu::kernels {
+
+/// Windows along one axis of an input: window o has elements o * window_stride - start_padding + k
+/// * dilation for k < window. Those outside of the input are padding.
+struct WalkedAxis {
+  std::uint64_t input_extent = 1;
+  std::uint64_t output_extent = 1;
+  std::uint64_t input_stride = 0;  // elements
+  std::uint64_t window = 1;
+  std::uint64_t window_stride = 1;
+  std::uint64_t dilation = 1;
+  std::int64_t start_padding = 0;  // negative where windows begin behind the first element
+};
+
+/// The same as a kernel has it: Windows that are not transposed.
+WalkedAxis walked(const WindowAxis& axis);
 
 /// Windows over the last two axes of packed outputs.
 struct WalkedWindows {
   DataType data_type = DataType::Float32;  // or FLOAT16
   std::uint32_t operation = 0;             // the kernel's
-  PoolingAxis height, width;
+  WalkedAxis height, width;
   std::uint64_t planes = 1;
   std::vector<std::uint64_t> strides;  // of the input's other axes, elements
   /// Bytes that may be loaded in front of the first element and behind the last; none where the

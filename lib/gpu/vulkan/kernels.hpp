@@ -11,7 +11,7 @@ namespace dmlop::gpu::vulkan {
 
 /// A kernel variant, as a gzip file in memory.
 struct Kernel {
-  std::string_view name;  // "lp_pooling_float16"
+  std::string_view name;  // "window_norm_float16"
   const unsigned char* begin;
   const unsigned char* end;
 

@@ -1,4 +1,4 @@
-// Sums and maxima of what outputs reach, axis by axis.
+// Sums, maxima and norms of what outputs reach, axis by axis.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace dmlop {
 
-enum class WindowFunction : std::uint8_t { sum, maximum };
+enum class WindowFunction : std::uint8_t { sum, maximum, norm };
 
 /// The scales and zero points of 8-bit tensors, in further inputs: the input's scale, its zero
 /// point if there is one, the output's scale, its zero point if there is one. Strides are from one
@@ -24,15 +24,17 @@ struct Requantization {
 };
 
 /// The sum of the elements that an output reaches, each times the product of its weights along all
-/// axes, divided by what their windows are divided by; or the largest of them. Padding counts 0 in
-/// a sum and nothing in a maximum, which skips NaN, too; of nothing it is the type's lowest finite
-/// number, and minus infinity for FLOAT16. Sums are in double. 8-bit sums that are not requantized
-/// truncate toward zero.
+/// axes, divided by what their windows are divided by; or the largest of them; or their norm, the
+/// P-th root of the sum of |x|^P. Padding counts 0 in a sum or norm and nothing in a maximum, which
+/// skips NaN, too; of nothing it is the type's lowest finite number, and minus infinity for
+/// FLOAT16. Sums are in double. 8-bit sums that are not requantized truncate toward zero. Norms are
+/// of FLOAT32 and FLOAT16, under windows that have no divisor and are not transposed.
 struct WindowKernel {
   DataType data_type = DataType::Float32;
   WindowFunction function = WindowFunction::sum;
   std::vector<WindowAxis> axes;                       // outermost first; at least one
   std::optional<Requantization> requantization = {};  // of a sum
+  std::uint64_t p = 2;                                // of a norm, at least 1
 
   std::uint64_t output_elements() const {
     std::uint64_t count = 1;

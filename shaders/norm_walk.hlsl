@@ -1,8 +1,8 @@
-// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for small windows over packed rows. Sums near the limits of float32
+// Norms of windows (lib/ops/kernels/window.hpp) for small windows over packed rows. Sums near the limits of float32
 // are rare and slow: a thread notes them, and takes them again when it has walked.
 //
-#include "parameters/lp_pooling.hlsli"
-#define CONSTANTS LpPoolingConstants
+#include "parameters/window_norm.hlsli"
+#define CONSTANTS WindowNormConstants
 #define LOADS_VECTORS
 #define LOADS_WORDS
 #define STORES_WORDS

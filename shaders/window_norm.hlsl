@@ -1,12 +1,12 @@
-// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows that fit one thread. A thread computes the outputs of
+// Norms of windows (lib/ops/kernels/window.hpp) for windows that fit one thread. A thread computes the outputs of
 // 16 bytes. Their windows are side by side and share loads if they move by one element.
 //
 // Variants: those of lp_norm.hlsli.
-#include "parameters/lp_pooling.hlsli"
-#define CONSTANTS LpPoolingConstants
+#include "parameters/window_norm.hlsli"
+#define CONSTANTS WindowNormConstants
 #include "bindings.hlsli"
 
-LP_POOLING_SPECIALIZATION(SPECIALIZED)
+WINDOW_NORM_SPECIALIZATION(SPECIALIZED)
 
 #if IS_FLOAT16
 #define LEAST_SUM 1e-15

@@ -1,15 +1,15 @@
-// Lp pooling (lib/ops/kernel.hpp, LpPoolingKernel) for windows too large for one thread. It takes a window part by
+// Norms of windows (lib/ops/kernels/window.hpp) for windows too large for one thread. It takes a window part by
 // part and keeps the intermediate result in a state for each output. With n parts, a dispatch has 2n + 1 steps:
 //   0 to n - 1     each adds up the powers of a part and finds the largest magnitude;
 //   n to 2n - 1    repeat this with scaled elements if the sum came near the limits of float32;
 //   2n             turns the states into norms.
 //
 // Variants: those of lp_norm.hlsli. The states are in scratch, the first one that of output element BASE.
-#include "parameters/lp_pooling.hlsli"
-#define CONSTANTS LpPoolingConstants
+#include "parameters/window_norm.hlsli"
+#define CONSTANTS WindowNormConstants
 #include "bindings.hlsli"
 
-LP_POOLING_SPECIALIZATION(SPECIALIZED)
+WINDOW_NORM_SPECIALIZATION(SPECIALIZED)
 
 // A sum may miss up to 2^30 powers that float32 cannot hold, each below 1.2e-38.
 #define LEAST_SUM 1e-20
