@@ -9,7 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/scratch.hpp"
-#include "cpu/taps.hpp"
+#include "cpu/product_taps.hpp"
 #include "ops/kernels/product.hpp"
 
 namespace dmlop::cpu {

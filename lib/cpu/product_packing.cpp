@@ -1,6 +1,6 @@
 #include "cpu/product_packing.hpp"
 
-#include "cpu/taps.hpp"
+#include "cpu/product_taps.hpp"
 
 namespace dmlop::cpu {
 

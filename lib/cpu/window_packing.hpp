@@ -10,7 +10,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/packing.hpp"
-#include "cpu/taps.hpp"
+#include "cpu/product_taps.hpp"
 #include "ops/kernels/product.hpp"
 
 namespace dmlop::cpu {

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "cpu/execute.hpp"
 #include "cpu/parts.hpp"
 #include "random.hpp"
@@ -116,6 +118,12 @@ void check_shared(const ProductKernel& kernel, Random& random) {
       CHECK(shared.right().are_shared());
       CHECK((outputs_of<T>(kernel, inputs, prepared.get()) == alone));
     }
+    // A part that begins within a panel.
+    const std::uint64_t columns = kernel.column_count(), begin = columns + random.below(columns);
+    std::vector<T> some(2 * columns, T{1000});
+    cpu::execute(Kernel(kernel), inputs, begin, begin + some.size(),
+                 reinterpret_cast<std::byte*>(some.data()));
+    CHECK(std::equal(some.begin(), some.end(), alone.begin() + static_cast<std::ptrdiff_t>(begin)));
   });
 }
 

@@ -1,4 +1,4 @@
-// The elements of a sum over windows: channels, and the taps of each.
+// The elements of a sum of a convolution: channels, and the taps of each.
 #pragma once
 
 #include <array>
