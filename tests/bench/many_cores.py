@@ -49,7 +49,7 @@ def works():
         yield f"ACTIVATION_SOFTMAX1, {name}", "ACTIVATION_SOFTMAX1", dict(InputTensor=sizes, Axes=axes, AxisCount=len(axes))
         yield f"MEAN_VARIANCE_NORMALIZATION1, {name}", "MEAN_VARIANCE_NORMALIZATION1", dict(
             InputTensor=sizes, Axes=axes, AxisCount=len(axes), ScaleTensor=None, BiasTensor=None)
-    yield "LP_NORMALIZATION", "LP_NORMALIZATION", dict(InputTensor=ROWS, Axis=3)
+    yield "LP_NORMALIZATION, rows", "LP_NORMALIZATION", dict(InputTensor=ROWS, Axis=3)
     for name in ("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT"):
         yield f"{name}, one long row", name, dict(InputTensor=LONG, Axis=3)
         yield f"{name}, first axis", name, dict(InputTensor=[1, 1, 1 << 20, 16], Axis=2)
@@ -58,7 +58,7 @@ def works():
     for order in ("DEPTH_COLUMN_ROW", "COLUMN_ROW_DEPTH"):
         yield f"DEPTH_TO_SPACE1, {order}", "DEPTH_TO_SPACE1", dict(InputTensor=[4, 256, 128, 128], BlockSize=4, Order=order)
         yield f"SPACE_TO_DEPTH1, {order}", "SPACE_TO_DEPTH1", dict(InputTensor=[4, 16, 512, 512], BlockSize=4, Order=order)
-    yield "MAX_UNPOOLING", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 256, 256], IndicesTensor=[4, 16, 256, 256], OutputTensor=MAP)
+    yield "MAX_UNPOOLING, indices anywhere in the output", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 256, 256], IndicesTensor=[4, 16, 256, 256], OutputTensor=MAP)
     yield "DYNAMIC_QUANTIZE_LINEAR", "DYNAMIC_QUANTIZE_LINEAR", dict(InputTensor=ROWS)
     yield "ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_QUANTIZE_LINEAR", dict(
         InputTensor=ROWS, ScaleTensor=ROWS, ZeroPointTensor=("INT8", ROWS), OutputTensor=("INT8", ROWS))
@@ -66,28 +66,28 @@ def works():
     yield "GRU, 128 steps", "GRU", recurrent(3)
     yield "RNN, 128 steps", "RNN", recurrent(1)
     for count in (1, 16):
-        yield f"CONVOLUTION of {count} images", "CONVOLUTION", dict(
+        yield f"CONVOLUTION, 3x3, 64 channels of 112x112, {count} image{'s' * (count > 1)}", "CONVOLUTION", dict(
             InputTensor=[count, 64, 112, 112], FilterTensor=[64, 64, 3, 3], BiasTensor=None, Strides=[1, 1], Dilations=[1, 1],
             StartPadding=[1, 1], EndPadding=[1, 1], OutputPadding=[0, 0], GroupCount=1, Mode="CROSS_CORRELATION",
             Direction="FORWARD", OutputTensor=[count, 64, 112, 112])
-    yield "GEMM", "GEMM", dict(ATensor=[1, 1, 1024, 1024], BTensor=[1, 1, 1024, 1024], CTensor=None, TransA="NONE", TransB="NONE",
+    yield "GEMM, matrices of 1024x1024", "GEMM", dict(ATensor=[1, 1, 1024, 1024], BTensor=[1, 1, 1024, 1024], CTensor=None, TransA="NONE", TransB="NONE",
                                OutputTensor=[1, 1, 1024, 1024])
     for name in ("MAX_POOLING", "AVERAGE_POOLING", "LP_POOLING"):
-        yield name, name, window()
+        yield f"{name}, window 3 stride 1", name, window()
     yield "BATCH_NORMALIZATION", "BATCH_NORMALIZATION", dict(InputTensor=IMAGE, **{
         field: [1, 64, 1, 1] for field in ("MeanTensor", "VarianceTensor", "ScaleTensor", "BiasTensor")})
-    yield "LOCAL_RESPONSE_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION", dict(InputTensor=IMAGE, CrossChannel=True, LocalSize=5)
-    yield "PADDING", "PADDING", dict(InputTensor=MAP, StartPadding=[0, 0, 2, 3], EndPadding=[0, 0, 4, 2])
-    yield "JOIN", "JOIN", dict(InputTensors=[MAP, MAP], Axis=3)
-    yield "TILE", "TILE", dict(InputTensor=[4, 16, 256, 256], Repeats=[1, 1, 2, 2])
-    yield "GATHER", "GATHER", dict(InputTensor=ROWS, IndicesTensor=[1, 1, 1, 4096], Axis=2, IndexDimensions=1,
+    yield "LOCAL_RESPONSE_NORMALIZATION, 5 channels", "LOCAL_RESPONSE_NORMALIZATION", dict(InputTensor=IMAGE, CrossChannel=True, LocalSize=5)
+    yield "PADDING, CONSTANT", "PADDING", dict(InputTensor=MAP, StartPadding=[0, 0, 2, 3], EndPadding=[0, 0, 4, 2])
+    yield "JOIN, last axis", "JOIN", dict(InputTensors=[MAP, MAP], Axis=3)
+    yield "TILE, rows and columns twice", "TILE", dict(InputTensor=[4, 16, 256, 256], Repeats=[1, 1, 2, 2])
+    yield "GATHER, rows of 4096", "GATHER", dict(InputTensor=ROWS, IndicesTensor=[1, 1, 1, 4096], Axis=2, IndexDimensions=1,
                                    OutputTensor=ROWS)
-    yield "ONE_HOT", "ONE_HOT", dict(IndicesTensor=[1, 1, 32768, 1], ValuesTensor=[1, 1, 1, 2], OutputTensor=[1, 1, 32768, 512], Axis=3)
+    yield "ONE_HOT, last axis", "ONE_HOT", dict(IndicesTensor=[1, 1, 32768, 1], ValuesTensor=[1, 1, 1, 2], OutputTensor=[1, 1, 32768, 512], Axis=3)
     yield "FILL_VALUE_CONSTANT", "FILL_VALUE_CONSTANT", dict(OutputTensor=ROWS)
     yield "FILL_VALUE_SEQUENCE", "FILL_VALUE_SEQUENCE", dict(OutputTensor=ROWS)
     yield "NONZERO_COORDINATES", "NONZERO_COORDINATES", dict(InputTensor=ROWS, OutputCountTensor=[1, 1, 1, 1],
                                                              OutputCoordinatesTensor=[1, 1, 1 << 24, 4])
-    yield "RESAMPLE", "RESAMPLE", dict(InputTensor=[4, 16, 256, 256], Scales=[1, 1, 2, 2], InterpolationMode="LINEAR", OutputTensor=MAP)
+    yield "RESAMPLE, linear, twice as large", "RESAMPLE", dict(InputTensor=[4, 16, 256, 256], Scales=[1, 1, 2, 2], InterpolationMode="LINEAR", OutputTensor=MAP)
     yield "ADAM_OPTIMIZER", "ADAM_OPTIMIZER", {field: ROWS for field in (
         "InputParametersTensor", "InputFirstMomentTensor", "InputSecondMomentTensor", "GradientTensor")}
 
