@@ -7,6 +7,7 @@
 #include "base/parallel.hpp"
 #include "cpu/halves.hpp"
 #include "cpu/panels.hpp"
+#include "cpu/rounding.hpp"
 #include "tensor/half.hpp"
 #include "tensor/visit_type.hpp"
 

@@ -13,6 +13,7 @@
 #include "cpu/product_operands.hpp"
 #include "cpu/product_packing.hpp"
 #include "cpu/product_parts.hpp"
+#include "cpu/rounding.hpp"
 #include "cpu/shared_panels.hpp"
 #include "cpu/window_packing.hpp"
 #include "cpu/window_sums.hpp"

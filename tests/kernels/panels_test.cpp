@@ -12,6 +12,7 @@
 
 #include "cpu/exponentials.hpp"
 #include "cpu/panels.hpp"
+#include "cpu/rounding.hpp"
 #include "random.hpp"
 #include "reference/number.hpp"
 
