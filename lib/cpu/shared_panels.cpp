@@ -18,8 +18,8 @@ constexpr Threshold most_shared_bytes{std::uint64_t{32} << 20, std::uint64_t{1} 
 
 /// Calls pack(packing, operands, lines, k, count, to) for all panels of a side.
 template <typename T, typename Pack>
-void fill(const ProductKernel& kernel, Inputs inputs, const SidePanels<T>& side,
-          std::uint64_t lines, std::uint64_t lines_at_once, unsigned threads, Pack&& pack) {
+void fill_panels(const ProductKernel& kernel, Inputs inputs, const SidePanels<T>& side,
+                 std::uint64_t lines, std::uint64_t lines_at_once, unsigned threads, Pack&& pack) {
   if (!side.are_shared()) return;
   const std::uint64_t depth = kernel.sum_length(), depth_at_once = sum_block;
   const std::uint64_t per_lines = divided_up(depth, depth_at_once);
@@ -78,10 +78,10 @@ SharedPanels<T>::SharedPanels(const ProductKernel& kernel, Inputs inputs, const 
   if (!kernel.left_zero) left_.share_if_worthwhile(divided_up(columns, parts.length));
   if (!kernel.right_zero && !are_read_in_place)
     right_.share_if_worthwhile(divided_up(kernel.rows, parts.ranges));
-  fill(kernel, inputs, left_, kernel.rows, parts.ranges, threads,
-       [](ProductPacking<T>& packing, const auto&... what) { packing.pack_left(what...); });
-  fill(kernel, inputs, right_, columns, parts.length, threads,
-       [](ProductPacking<T>& packing, const auto&... what) { packing.pack_right(what...); });
+  fill_panels(kernel, inputs, left_, kernel.rows, parts.ranges, threads,
+              [](ProductPacking<T>& packing, const auto&... what) { packing.pack_left(what...); });
+  fill_panels(kernel, inputs, right_, columns, parts.length, threads,
+              [](ProductPacking<T>& packing, const auto&... what) { packing.pack_right(what...); });
 }
 
 template class SidePanels<float>;
