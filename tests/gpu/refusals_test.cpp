@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "built_kernels.hpp"
 #include "gpu/device.hpp"
 #include "gpu/dispatch.hpp"
 #include "gpu/limits.hpp"
@@ -41,6 +42,7 @@ std::string refusal_of(const Plan& plan) {
   for (const gpu::Step& step : found.steps) {
     for (const gpu::Dispatch& dispatch : step.dispatches) {
       if (dispatch.inputs.size() > gpu::inputs_most) return "it has too many inputs";
+      if (!has_kernel(dispatch.kernel)) return "no kernel is built as " + dispatch.kernel;
     }
   }
   return found.refusal;

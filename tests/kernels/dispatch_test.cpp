@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_kernels.hpp"
 #include "gpu/kernels/parameters.hpp"
 #include "gpu/steps.hpp"
 #include "gpu_device.hpp"
@@ -16,23 +17,8 @@
 #include "ops/operator.hpp"
 #include "spec/description.hpp"
 
-#ifdef _WIN32
-#include "gpu/d3d12/kernels.hpp"
-#else
-#include "gpu/vulkan/kernels.hpp"
-#endif
-
 namespace dmlop::test {
 namespace {
-
-/// Whether this build's backend has the kernel.
-bool has_kernel(const std::string& name) {
-#ifdef _WIN32
-  return gpu::d3d12::find_kernel(name).has_value();
-#else
-  return gpu::vulkan::find_kernel(name) != nullptr;
-#endif
-}
 
 using gpu::kernels::uint;
 using gpu::kernels::uint4;
