@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <random>
+#include <set>
 #include <thread>
+#include <type_traits>
 #include <variant>
 
 #include "base/error.hpp"
@@ -61,9 +63,8 @@ Regions sampled(bool takes_maximum) {
   return {.samples_min = 1 << 20, .samples_max = 1 << 20, .takes_maximum = takes_maximum};
 }
 
+// Of all kinds but LocalResponseKernel, whose passes the CPU runs instead.
 std::vector<KernelRow> kernel_rows() {
-  // The CPU runs all kinds but LocalResponseKernel.
-  static_assert(std::variant_size_v<Kernel> == 27, "a kind of kernel has its rows here");
   constexpr std::uint64_t large = std::uint64_t{1} << 31;
   constexpr std::int64_t far = 8192;  // bytes
   IndexMapKernel own_lengths = map({{.extent = 4096, .stride = 4096, .lengths_stride = 0},
@@ -193,6 +194,17 @@ std::uint64_t written_before_stop(const KernelRow& row) {
     return written;
   }
   return ~std::uint64_t{0};
+}
+
+TEST_CASE("stop: every kind of kernel has a row") {
+  std::set<std::size_t> found;
+  for (const KernelRow& row : kernel_rows()) found.insert(row.kernel.index());
+  std::size_t kind = 0;
+#define DMLOP_KERNEL(Kind) \
+  CHECK_MESSAGE((found.contains(kind++) || std::is_same_v<Kind, LocalResponseKernel>), #Kind);
+#include "ops/kernels.def"
+#undef DMLOP_KERNEL
+  CHECK(kind == std::variant_size_v<Kernel>);
 }
 
 TEST_CASE("stop: a kernel sees that its time is over, however large its windows are") {
