@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -190,6 +191,44 @@ TEST_CASE("every operator of DirectML runs, and nothing else does") {
   CHECK(dmlop::find_operator("GEM") == nullptr);
   CHECK(dmlop::find_spec("directml") == nullptr);
   CHECK(dmlop::find_spec("SCATTER")->name == "SCATTER_ELEMENTS");
+}
+
+/// The words of the operators' tests and references: names such as DML_OPERATOR_GEMM or GEMM.
+std::set<std::string> words_of_operator_tests() {
+  std::set<std::string> words;
+  for (const char* folder : {"/tests/operators", "/tests/reference"}) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(DMLOP_SOURCE_DIR + std::string(folder))) {
+      if (entry.path().extension() == ".inc") continue;  // these are about DirectML's cases
+      std::ifstream file(entry.path());
+      std::string word;
+      for (char c = 0; file.get(c);) {
+        const bool is_of_name = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        if (is_of_name) word += c;
+        if (is_of_name || word.empty()) continue;
+        words.insert(word.starts_with("DML_OPERATOR_") ? word.substr(13) : word);
+        word.clear();
+      }
+    }
+  }
+  return words;
+}
+
+TEST_CASE("every operator has tests of its own, beside the cases that DirectML computed") {
+  const std::set<std::string> put_together{"ACTIVATION_HARDMAX", "ACTIVATION_HARDMAX1",
+                                           "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_LOG_SOFTMAX1",
+                                           "MAX_POOLING2"};  // names in the tests
+  const std::set<std::string> has_cases_alone{
+      "ACTIVATION_RELU_GRAD",     "ELEMENT_WISE_ADD1",
+      "ELEMENT_WISE_BIT_COUNT",   "ELEMENT_WISE_BIT_SHIFT_RIGHT",
+      "ELEMENT_WISE_CLIP_GRAD",   "ELEMENT_WISE_CLIP_GRAD1",
+      "ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_NOT",
+      "ELEMENT_WISE_LOGICAL_OR",  "ELEMENT_WISE_QUANTIZED_LINEAR_ADD"};
+  const std::set<std::string> words = words_of_operator_tests();
+  for (const std::string& name : dmlop::specified_operators()) {
+    const bool is_listed = put_together.contains(name) || has_cases_alone.contains(name);
+    CHECK_MESSAGE(words.contains(name) != is_listed, name);
+  }
 }
 
 TEST_CASE("DirectML.h's operators, enums and feature levels are known") {
