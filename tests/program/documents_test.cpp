@@ -248,6 +248,20 @@ TEST_CASE("documents: the table of the tests has a row for each folder") {
   }
 }
 
+TEST_CASE("documents: the table of the shaders has a row for each file") {
+  const std::string text = read_file(source / "shaders" / "README.md");
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(source / "shaders")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name == "README.md") continue;
+    CAPTURE(name);
+    ++files;
+    const bool is_region = name.starts_with("region_");  // region_*.hlsl
+    CHECK((is_region || text.find("`" + name + "`") != std::string::npos));
+  }
+  CHECK(files >= 60);
+}
+
 TEST_CASE("README says how many operators run") {
   const auto operators = nlohmann::json::parse(dmlop_program({"ops", "--format", "json"}).output);
   const std::string text = read_file(source / "README.md");
