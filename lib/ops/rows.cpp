@@ -106,14 +106,16 @@ void add_rows(PlanBuilder& plan, RowOperation operation, const RowShape& shape,
   const ElementWiseKernel merged =
       element_wise(Expression::normalize, shape.sizes,
                    {operands.x, operands.scale, operands.bias, row}, output_type);
-  RowsKernel kernel{.operation = operation,
-                    .shape = {merged.extents, {}},
-                    .input = merged.inputs[0],
-                    .scale = merged.inputs[1],
-                    .bias = merged.inputs[2],
-                    .epsilon = static_cast<float>(operands.epsilon),
-                    .output_type = output_type,
-                    .activation = activation};
+  // Member by member: GCC 12 frees a vector of the braces twice where the next one gets no memory.
+  RowsKernel kernel;
+  kernel.operation = operation;
+  kernel.shape.sizes = merged.extents;
+  kernel.input = merged.inputs[0];
+  kernel.scale = merged.inputs[1];
+  kernel.bias = merged.inputs[2];
+  kernel.epsilon = static_cast<float>(operands.epsilon);
+  kernel.output_type = output_type;
+  kernel.activation = activation;
   for (const std::uint64_t stride : merged.inputs[3].strides)
     kernel.shape.is_reduced.push_back(stride == 0);
   plan.add(std::move(kernel), slots_read({operands.x, operands.scale, operands.bias}), {output});
