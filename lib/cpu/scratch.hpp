@@ -26,7 +26,8 @@ class Scratch {
   };
   using Lines = std::vector<Line>;
   struct Kept;
-  static Kept& kept();
+  static Kept& kept(std::size_t bytes);
+  void give_back() noexcept;
 
   Kept& kept_;
   Lines lines_;
