@@ -58,8 +58,8 @@ class ThreadPool {
   std::condition_variable offered_;
   std::condition_variable ended_;
   std::deque<Offer> offers_;
-  std::atomic<std::size_t> offers_left_ =
-      0;  // the number of offers, for those that look without the mutex
+  // The number of offers, for those that look without the mutex.
+  std::atomic<std::size_t> offers_left_ = 0;
   std::size_t idle_ = 0;
   std::atomic<bool> is_closed_ = false;
   std::vector<std::thread> threads_;

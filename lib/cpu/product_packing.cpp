@@ -34,7 +34,7 @@ void ProductPacking<T>::pack_left(const ProductOperands& operands, const Lines& 
 template <typename T>
 void ProductPacking<T>::pack_right(const ProductOperands& operands, const Lines& columns,
                                    std::uint64_t k, std::size_t count, T* to) {
-  if (!kernel_.windows.empty()) return windows_at(operands, columns).pack(k, count, width_, to);
+  if (!kernel_.windows.empty()) return windows(operands, columns).pack(k, count, width_, to);
   std::span<const T> zeros;
   if (operands.right_zero)
     zeros = operands.right_zero.columns(0, columns.begin, columns.count, zeros_);
@@ -48,20 +48,14 @@ void ProductPacking<T>::pack_right(const ProductOperands& operands, const Lines&
 }
 
 template <typename T>
-WindowPacking<T>& ProductPacking<T>::windows_at(const ProductOperands& operands,
-                                                const Lines& columns) {
+WindowPacking<T>& ProductPacking<T>::windows(const ProductOperands& operands,
+                                             const Lines& columns) {
   if (!windows_) windows_.emplace(kernel_);
   zeros_.assign(1, T{0});
   if (operands.right_zero) operands.right_zero.columns(0, 0, 1, zeros_);
   windows_->set_batch(operands.right.data, zeros_.front());
   windows_->set_columns(columns.begin, columns.count);
   return *windows_;
-}
-
-template <typename T>
-const WindowPacking<T>& ProductPacking<T>::windows(const ProductOperands& operands,
-                                                   const Lines& columns) {
-  return windows_at(operands, columns);
 }
 
 template class ProductPacking<float>;

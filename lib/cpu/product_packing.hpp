@@ -43,12 +43,10 @@ class ProductPacking {
   /// Packs elements [k, k + count) of columns into panels of panel_columns().
   void pack_right(const ProductOperands& operands, const Lines& columns, std::uint64_t k,
                   std::size_t count, T* to);
-  /// Of the windows that are packed with these columns.
-  const WindowPacking<T>& windows(const ProductOperands& operands, const Lines& columns);
+  /// What packs these columns of a convolution.
+  WindowPacking<T>& windows(const ProductOperands& operands, const Lines& columns);
 
  private:
-  WindowPacking<T>& windows_at(const ProductOperands& operands, const Lines& columns);
-
   const ProductKernel& kernel_;
   std::size_t width_;
   LeftDepth left_depth_;

@@ -1,4 +1,5 @@
-// The ways in which a product is computed.
+// How a product is computed: the numbers that it is multiplied in, and its parts, whose shape
+// cpu/kinds.hpp asks for.
 #pragma once
 
 #include "ops/kernels/product.hpp"

@@ -13,7 +13,7 @@
 namespace dmlop::cpu {
 namespace {
 
-// Larger sides are packed by each part: memory has to have room for them.
+// Each part packs what it needs of a larger side, so that memory has room for it.
 constexpr Threshold most_shared_bytes{std::uint64_t{32} << 20, std::uint64_t{1} << 12};
 
 /// Calls pack(packing, operands, lines, k, count, to) for all panels of a side.

@@ -26,12 +26,12 @@ class SidePanels {
   }
   bool are_shared() const { return data_ != nullptr; }
 
-  /// Shares them if several parts would pack them, each of a batch's panels `uses` of them, and if
-  /// they are not too large.
+  /// Makes room for them if more than one part would pack them, and if they are not too large.
+  /// `uses` parts of a batch read each panel.
   void share_if_worthwhile(std::uint64_t uses);
-  /// A batch for each of those that differ.
+  /// Of the batches that have the same elements, the first one.
   const std::vector<std::uint64_t>& batches() const { return batches_; }
-  /// Where at() is. They have to be shared.
+  /// The same place, to be filled. The panels have to be shared.
   T* place(std::uint64_t batch, std::uint64_t line, std::uint64_t k, std::size_t count) const {
     return data_ + panels_of_[batch] * pitch_ + lines_ * k + line * count;
   }

@@ -63,7 +63,7 @@ class Runtime {
 
     /// The plan's inputs, by slot.
     std::vector<std::span<const std::byte>> inputs() const;
-    /// The memory of its outputs, by slot. Only packed ones are written as a whole.
+    /// The memory of its outputs, by slot, as packed outputs fill it.
     std::vector<std::span<std::byte>> outputs() const;
   };
   Step step(const DispatchCommand& command);

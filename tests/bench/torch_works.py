@@ -7,10 +7,10 @@ TYPES = {"FLOAT32": torch.float32, "FLOAT16": torch.float16, "UINT8": torch.uint
 
 
 def filled(desc):
-    """A tensor of random numbers; those of integers are small."""
+    """A tensor of random numbers; integers are small, and no divisor is 0."""
     kind = TYPES[desc["DataType"]]
     if kind.is_floating_point: return torch.rand(desc["Sizes"]).add_(0.25).to(kind)
-    return torch.randint(0, 2 if kind == torch.uint8 else 7, desc["Sizes"], dtype=kind)
+    return torch.randint(*((0, 2) if kind == torch.uint8 else (1, 7)), desc["Sizes"], dtype=kind)
 
 
 def unary(function, **options):

@@ -15,6 +15,7 @@
 #include "cpu/rounding.hpp"
 #include "random.hpp"
 #include "reference/number.hpp"
+#include "rough_numbers.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -128,14 +129,6 @@ TEST_CASE("panels: rows that are no panels, and sums that are rounded") {
       }
     }
   });
-}
-
-/// Numbers whose sums depend on their order.
-template <typename T>
-std::vector<T> rough_numbers(std::size_t count, Random& random) {
-  std::vector<T> numbers(count);
-  for (T& number : numbers) number = static_cast<T>(random.below(1 << 20)) / 1000 - 500;
-  return numbers;
 }
 
 template <typename T>

@@ -12,18 +12,10 @@
 #include "cpu/execute.hpp"
 #include "cpu/parts.hpp"
 #include "random.hpp"
+#include "rough_numbers.hpp"
 
 namespace dmlop::test {
 namespace {
-
-/// Numbers whose sums depend on their order.
-template <typename T>
-std::vector<T> rough_numbers(std::size_t count, Random& random) {
-  std::vector<T> numbers(count);
-  for (T& number : numbers)
-    number = static_cast<T>(static_cast<double>(random.below(1 << 20)) / 1000 - 500);
-  return numbers;
-}
 
 /// Of a side, whether it has the same elements at every batch.
 struct SameAtBatches {
