@@ -257,7 +257,7 @@ TEST_CASE("from C++: members, structs and pointers that do not fit are refused")
 
 TEST_CASE("from C++: descriptions in branches of a condition are told from several operators") {
   const std::string desc = "DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, ";
-  for (const std::string text : {"#if USE_HALF\n" + desc + "1};\n#else\n" + desc + "2};\n#endif\n",
+  for (const std::string& text : {"#if USE_HALF\n" + desc + "1};\n#else\n" + desc + "2};\n#endif\n",
                                  "if (half) {" + desc + "1}; } else {" + desc + "2}; }"}) {
     CAPTURE(text);
     const Made made = make(text);
