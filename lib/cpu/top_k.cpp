@@ -32,109 +32,109 @@ bool is_cut(const TopKKernel& top) {
          along.extent / 2 >= block_elements();
 }
 
-/// Puts the first k entries of a sequence in order to its front.
+/// Finds the first k entries of a sequence, in order. Where k is small, only entries are kept that
+/// may be among these: no more than twice k, or a few hundred.
 template <typename Bits>
 class Selector {
  public:
   Selector(const KeyReader<Bits>& reader, std::uint64_t count, std::uint64_t k,
            std::uint64_t steps_each)
-      : reader_(reader), count_(count), k_(k), steps_each_(steps_each) {
-    if (selects_by_bound()) {
-      keys_.resize(divided_up(count, key_lanes) * key_lanes);
-      places_.resize(keys_.size());
-    }
-    if (k <= few) return;
-    entries_ = Buffer(count * sizeof(Entry<Bits>), "the elements to sort");
-    if (count > sorted_at_once)
-      other_ = Buffer(count * sizeof(Entry<Bits>), "the elements to sort");
+      : reader_(reader), count_(count), k_(k), steps_each_(steps_each), room_(count) {
+    const std::uint64_t enough = std::max<std::uint64_t>(2 * k, kept_min);
+    if (2 * enough < count && enough < sorted_at_once) room_ = enough;
+    entries_ = Buffer(room_ * sizeof(Entry<Bits>), "the elements to sort");
+    if (room_ > sorted_at_once)
+      other_ = Buffer(room_ * sizeof(Entry<Bits>), "the elements to sort");
   }
 
   const Entry<Bits>* select(const std::byte* from) {
-    if (selects_by_bound()) return select_by_bound(from);
-    added_ = 0;
+    kept_ = 0;
+    bound_.reset();
     in_pieces(count_, steps_each_, [&](std::uint64_t i, std::uint64_t end) {
-      std::array<Bits, keys_at_once> keys;
-      for (; i < end; i += keys_at_once) {
-        const std::uint64_t count = std::min(keys_at_once, end - i);
-        reader_.read(reader_.at(from, i), count, keys.data());
-        add(keys.data(), i, count);
+      for (; i < end; i += keys_max) {
+        const std::uint64_t count = std::min(keys_max, end - i);
+        read(reader_.at(from, i), count);
+        add(i, count);
       }
     });
-    return finish();
+    return sort();
   }
 
  private:
   static constexpr std::uint64_t keys_at_once = KeyReader<Bits>::keys_at_once;
-  // So few are kept in order while the others go by.
-  static constexpr Threshold few{32, 3};
+  static constexpr std::uint64_t keys_max = 2048;  // that are read together
+  static constexpr Threshold kept_min{512, 7};
   // More would take long without a look for a stop.
   static constexpr Threshold sorted_at_once{std::uint64_t{1} << 18, 9};
-  // The keys of such sequences stay in the nearest cache.
-  static constexpr std::uint64_t bound_bytes = std::uint64_t{16} << 10;
 
   static Entry<Bits>* at(Buffer& buffer) { return reinterpret_cast<Entry<Bits>*>(buffer.data()); }
 
-  bool selects_by_bound() const {
-    return k_ <= few && count_ >= 4 * keys_at_once && count_ <= bound_bytes / sizeof(Bits) &&
-           steps_each_ < far_steps;
+  // Keys to keys_, and the largest ones behind them up to a whole number of lanes.
+  void read(const std::byte* from, std::uint64_t count) {
+    static_assert(keys_at_once == key_lanes && keys_max % key_lanes == 0);
+    for (std::uint64_t i = 0; i < count; i += keys_at_once)
+      reader_.read(reader_.at(from, i), std::min(keys_at_once, count - i), &keys_[i]);
+    std::fill(keys_.begin() + static_cast<std::ptrdiff_t>(count), keys_.begin() + whole(count),
+              static_cast<Bits>(~Bits{0}));
+  }
+  static std::ptrdiff_t whole(std::uint64_t count) {
+    return static_cast<std::ptrdiff_t>(divided_up(count, key_lanes) * key_lanes);
   }
 
-  // Lane j of a chunk has its least key, and k lanes have k such: no later key than the k-th of
-  // these is among the first k.
-  const Entry<Bits>* select_by_bound(const std::byte* from) {
-    for (std::uint64_t i = 0; i < count_; i += keys_at_once) {
-      const std::uint64_t count = std::min(keys_at_once, count_ - i);
-      reader_.read(reader_.at(from, i), count, &keys_[i]);
-      std::fill_n(&keys_[i + count], keys_at_once - count, static_cast<Bits>(~Bits{0}));
-    }
-    std::array<Bits, key_lanes> least;
-    least_keys(keys_.data(), keys_.size(), least.data());
-    std::nth_element(least.begin(), least.begin() + (k_ - 1), least.end());
-    const std::size_t found =
-        places_up_to(least[k_ - 1], keys_.data(), keys_.size(), places_.data());
-    added_ = 0;
-    for (std::size_t i = 0; i < found; ++i) {
-      const Bits key = keys_[places_[i]];
-      if (places_[i] < count_ && (added_ < k_ || key < few_[k_ - 1].key()))
-        insert({key, places_[i]});
-    }
-    return few_.data();
-  }
-
-  // Adds the entries of so many keys, whose indices follow one another.
-  void add(const Bits* keys, std::uint64_t index, std::uint64_t count) {
-    if (k_ > few) {
-      for (std::uint64_t i = 0; i < count; ++i) at(entries_)[added_++] = {keys[i], index + i};
+  // Keeps those of the keys that may be among the first k; the first has this index.
+  void add(std::uint64_t index, std::uint64_t count) {
+    if (!bound_ && k_ <= key_lanes && count >= 4 * key_lanes) bound_ = bound_of_lanes(count);
+    if (!bound_ && count <= room_ - kept_) {
+      for (std::uint64_t i = 0; i < count; ++i) at(entries_)[kept_++] = {keys_[i], index + i};
       return;
     }
-    // Of equal keys the first one stays, so what is no smaller than the last of the few is none.
-    if (added_ == k_ && *std::min_element(keys, keys + count) >= few_[k_ - 1].key()) return;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (added_ < k_ || keys[i] < few_[k_ - 1].key()) insert({keys[i], index + i});
+    const Bits largest = static_cast<Bits>(~Bits{0});
+    const std::size_t found = places_up_to(bound_.value_or(largest), keys_.data(),
+                                           static_cast<std::size_t>(whole(count)), places_.data());
+    for (std::size_t i = 0; i < found && places_[i] < count; ++i) {
+      const Bits key = keys_[places_[i]];
+      if (key > bound_.value_or(largest)) continue;
+      if (kept_ == room_ && !makes_room(key)) continue;
+      at(entries_)[kept_++] = {key, index + places_[i]};
     }
   }
 
-  const Entry<Bits>* finish() {
-    if (k_ <= few) return few_.data();
+  // Lane j has its least key, and k lanes have k such: no key above the k-th of these is among the
+  // first k.
+  Bits bound_of_lanes(std::uint64_t count) const {
+    std::array<Bits, key_lanes> least;
+    least_keys(keys_.data(), static_cast<std::size_t>(whole(count)), least.data());
+    std::nth_element(least.begin(), least.begin() + static_cast<std::ptrdiff_t>(k_ - 1),
+                     least.end());
+    return least[k_ - 1];
+  }
+
+  // Leaves the first k of all that is kept. Whether `key`, which comes later, may be among them
+  // still: of equal keys the first ones stay.
+  bool makes_room(Bits key) {
     Entry<Bits>* entries = at(entries_);
-    if (count_ > sorted_at_once) return sort_by_digits<Bits>(entries, at(other_), count_);
-    if (k_ < count_) std::nth_element(entries, entries + k_, entries + count_);
+    std::nth_element(entries, entries + k_ - 1, entries + kept_);
+    kept_ = k_;
+    const Bits last = entries[k_ - 1].key();
+    bound_ = last == 0 ? Bits{0} : static_cast<Bits>(last - 1);
+    return key < last;
+  }
+
+  const Entry<Bits>* sort() {
+    Entry<Bits>* entries = at(entries_);
+    if (kept_ > sorted_at_once) return sort_by_digits<Bits>(entries, at(other_), kept_);
+    if (k_ < kept_) std::nth_element(entries, entries + k_, entries + kept_);
     std::sort(entries, entries + k_);
     return entries;
   }
 
-  void insert(const Entry<Bits>& entry) {
-    std::uint64_t place = added_ < k_ ? added_++ : k_ - 1;
-    for (; place > 0 && entry < few_[place - 1]; --place) few_[place] = few_[place - 1];
-    few_[place] = entry;
-  }
-
   const KeyReader<Bits>& reader_;
   std::uint64_t count_, k_, steps_each_;
-  std::array<Entry<Bits>, few.most()> few_{};
-  std::uint64_t added_ = 0;
-  std::vector<Bits> keys_;
-  std::vector<std::uint32_t> places_;
+  std::uint64_t room_;  // for entries that are kept
+  std::uint64_t kept_ = 0;
+  std::optional<Bits> bound_;  // no larger key is among the first k
+  std::array<Bits, keys_max> keys_;
+  std::array<std::uint32_t, keys_max> places_;
   Buffer entries_, other_;
 };
 

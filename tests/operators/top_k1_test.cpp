@@ -89,6 +89,22 @@ TEST_CASE("TOP_K1: long sequences, few and many of their elements") {
   }
 }
 
+/// The first k of one sequence, by a stable sort.
+template <typename T>
+void check_first(DataType type, const std::vector<T>& numbers, std::size_t k, bool is_decreasing) {
+  std::vector<std::uint64_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return is_decreasing ? numbers[b] < numbers[a] : numbers[a] < numbers[b];
+  });
+  order.resize(k);
+  std::vector<T> first;
+  for (const std::uint64_t place : order) first.push_back(numbers[place]);
+  check_plan_case(top_k_case({0, k, is_decreasing}, Tensor::of(type, {numbers.size()}, numbers),
+                             Tensor::of(type, {k}, first),
+                             Tensor::of(DataType::UInt64, {k}, order)));
+}
+
 /// A sequence of numbers that differ in every byte of their type, with some that are equal.
 template <typename T>
 void check_long(DataType type, std::size_t count, std::size_t k, bool is_decreasing,
@@ -101,17 +117,32 @@ void check_long(DataType type, std::size_t count, std::size_t k, bool is_decreas
       number = static_cast<T>(static_cast<double>(random.below(1 << 30)) / 7 - (1 << 26));
     if (random.one_in(4)) number = numbers.front();
   }
-  std::vector<std::uint64_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return is_decreasing ? numbers[b] < numbers[a] : numbers[a] < numbers[b];
-  });
-  order.resize(k);
-  std::vector<T> first;
-  for (const std::uint64_t place : order) first.push_back(numbers[place]);
-  check_plan_case(top_k_case({0, k, is_decreasing}, Tensor::of(type, {count}, numbers),
-                             Tensor::of(type, {k}, first),
-                             Tensor::of(DataType::UInt64, {k}, order)));
+  check_first(type, numbers, k, is_decreasing);
+}
+
+// Of small k, the CPU keeps the best so far, and compares 2048 elements with these at a time. It
+// keeps 512, or twice k.
+TEST_CASE("TOP_K1: a few of long rows, of random elements and of those that rise, fall or repeat") {
+  if (is_gpu_asked_for()) return;
+  Random random(47);
+  for (const std::size_t k : {1, 63, 64, 65, 256, 257, 600}) {
+    CAPTURE(k);
+    for (const bool is_decreasing : {false, true}) {
+      check_long<float>(DataType::Float32, 7000, k, is_decreasing, random);
+      check_long<std::uint8_t>(DataType::UInt8, 7000, k, is_decreasing, random);
+      check_long<std::int64_t>(DataType::Int64, 2049, k, is_decreasing, random);
+      const auto check_order = [&](auto element_at) {
+        std::vector<std::uint16_t> numbers(7000);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+          numbers[i] = static_cast<std::uint16_t>(element_at(i));
+        check_first(DataType::UInt16, numbers, k, is_decreasing);
+      };
+      check_order([](std::size_t i) { return i; });
+      check_order([](std::size_t i) { return 7000 - i; });
+      check_order([](std::size_t i) { return i / 500; });
+      check_order([](std::size_t i) { return i < 3000 ? 0xFFFF : 0; });
+    }
+  }
 }
 
 // More than 2^18 are sorted by their digits, one byte after the other.
@@ -121,12 +152,13 @@ TEST_CASE("TOP_K1: as many elements as the CPU sorts at once, and more, of every
   constexpr std::size_t most = std::size_t{1} << 18;
   for (const std::size_t count : {most, most + 1}) {
     CAPTURE(count);
-    check_long<std::uint64_t>(DataType::UInt64, count, 300, true, random);
+    const std::size_t half = count / 2;
+    check_long<std::uint64_t>(DataType::UInt64, count, half, true, random);
     check_long<std::int64_t>(DataType::Int64, count, count, false, random);
-    check_long<float>(DataType::Float32, count, 300, false, random);
-    check_long<std::int32_t>(DataType::Int32, count, 300, true, random);
-    check_long<std::uint16_t>(DataType::UInt16, count, 300, false, random);
-    check_long<std::int8_t>(DataType::Int8, count, 300, true, random);
+    check_long<float>(DataType::Float32, count, half, false, random);
+    check_long<std::int32_t>(DataType::Int32, count, half, true, random);
+    check_long<std::uint16_t>(DataType::UInt16, count, half, false, random);
+    check_long<std::int8_t>(DataType::Int8, count, half, true, random);
   }
 }
 
