@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -62,16 +63,19 @@ using Compute = void (*)(const Numbers<T>& in, const std::array<T, 4>& p, std::s
 constexpr std::size_t block = 128;
 static_assert(stretch % block == 0);
 
-// A block is computed for usual numbers, and once more for all if one of it was rare.
+// A block is computed for usual numbers, and once more for all if one of it was rare. Where
+// `in_row`, each input but the first has one number for all, so that what depends on these alone is
+// computed once.
 #define EXPRESSION(name, inputs, class, store, expression)                                \
-  template <typename T>                                                                   \
+  template <typename T, bool in_row>                                                      \
   void compute_##name(const Numbers<T>& in, const std::array<T, 4>& p, std::size_t count, \
                       T* HWY_RESTRICT out) {                                              \
     [[maybe_unused]] const T p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3];                  \
     for (std::size_t begin = 0; begin < count; begin += block, out += block) {            \
       const T* HWY_RESTRICT in0 = in[0] + begin;                                          \
-      [[maybe_unused]] const T* HWY_RESTRICT in1 = in[1] + begin;                         \
-      [[maybe_unused]] const T* HWY_RESTRICT in2 = in[2] + begin;                         \
+      [[maybe_unused]] const std::size_t at = in_row ? 0 : begin;                         \
+      [[maybe_unused]] const T* HWY_RESTRICT in1 = in[1] + at;                            \
+      [[maybe_unused]] const T* HWY_RESTRICT in2 = in[2] + at;                            \
       Rare rare = 0;                                                                      \
       HWY_UNROLL(1)                                                                       \
       for (std::size_t i = 0; i < block; ++i) {                                           \
@@ -87,15 +91,16 @@ static_assert(stretch % block == 0);
       }                                                                                   \
     }                                                                                     \
   }
-#define DMLOP_NUMBERS(inputs)                                          \
-  [[maybe_unused]] const T a = in0[i];                                 \
-  [[maybe_unused]] const T b = (inputs) > 1 ? in1[i] : T(0);           \
-  [[maybe_unused]] const T c = (inputs) > 2 ? in2[i] : T(0);           \
-  [[maybe_unused]] const T d = (inputs) > 3 ? in[3][begin + i] : T(0); \
-  [[maybe_unused]] const T e = (inputs) > 4 ? in[4][begin + i] : T(0); \
-  [[maybe_unused]] const T f = (inputs) > 5 ? in[5][begin + i] : T(0); \
-  [[maybe_unused]] const T g = (inputs) > 6 ? in[6][begin + i] : T(0); \
-  [[maybe_unused]] const T h = (inputs) > 7 ? in[7][begin + i] : T(0);
+#define DMLOP_NUMBERS(inputs)                                       \
+  [[maybe_unused]] const std::size_t j = in_row ? 0 : i;            \
+  [[maybe_unused]] const T a = in0[i];                              \
+  [[maybe_unused]] const T b = (inputs) > 1 ? in1[j] : T(0);        \
+  [[maybe_unused]] const T c = (inputs) > 2 ? in2[j] : T(0);        \
+  [[maybe_unused]] const T d = (inputs) > 3 ? in[3][at + j] : T(0); \
+  [[maybe_unused]] const T e = (inputs) > 4 ? in[4][at + j] : T(0); \
+  [[maybe_unused]] const T f = (inputs) > 5 ? in[5][at + j] : T(0); \
+  [[maybe_unused]] const T g = (inputs) > 6 ? in[6][at + j] : T(0); \
+  [[maybe_unused]] const T h = (inputs) > 7 ? in[7][at + j] : T(0);
 // Their names stand before those of the functions for all numbers.
 #define DMLOP_USUAL_FUNCTIONS                                                                 \
   [[maybe_unused]] const auto exp_of = [&](auto x) HWY_ATTR { return usual_exp(x, rare); };   \
@@ -116,8 +121,28 @@ static_assert(stretch % block == 0);
 #undef DMLOP_NUMBERS
 #undef DMLOP_USUAL_FUNCTIONS
 
+/// Whether the bits of a result depend on those at the same places only, or on whether a number is
+/// 0: then bytes need not become wider numbers.
+constexpr bool is_bytewise(Expression expression) {
+  switch (expression) {
+    case Expression::logical_and:
+    case Expression::logical_or:
+    case Expression::logical_xor:
+    case Expression::logical_not:
+    case Expression::bit_and:
+    case Expression::bit_or:
+    case Expression::bit_xor:
+    case Expression::bit_not:
+    case Expression::choose:
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <typename T>
-constexpr bool computes(NumberClass number_class) {
+constexpr bool computes(Expression expression, NumberClass number_class) {
+  if constexpr (sizeof(T) == 1) return is_bytewise(expression);
   switch (number_class) {
     case NumberClass::real:
       return std::is_same_v<T, float>;
@@ -136,9 +161,10 @@ constexpr bool computes(NumberClass number_class) {
 template <typename T>
 Compute<T> find_compute(Expression expression) {
   switch (expression) {
-#define EXPRESSION(name, inputs, class, store, text)                         \
-  case Expression::name:                                                     \
-    if constexpr (computes<T>(NumberClass::class)) return compute_##name<T>; \
+#define EXPRESSION(name, inputs, class, store, text)                 \
+  case Expression::name:                                             \
+    if constexpr (computes<T>(Expression::name, NumberClass::class)) \
+      return compute_##name<T, false>;                               \
     break;
 #include "../../shaders/expressions.def"
 #undef EXPRESSION
@@ -148,13 +174,38 @@ Compute<T> find_compute(Expression expression) {
   throw std::logic_error("an expression is computed with a type that it has not");
 }
 
+/// The same where each input but the first has one number for a row, for expressions of at least
+/// `row_inputs` floats. Others have none: they gain little.
+constexpr std::size_t row_inputs = 3;
+template <typename T>
+Compute<T> find_row_compute([[maybe_unused]] Expression expression) {
+  if constexpr (std::is_same_v<T, float>) {
+    switch (expression) {
+#define EXPRESSION(name, inputs, class, store, text)                                 \
+  case Expression::name:                                                             \
+    if constexpr ((inputs) >= row_inputs && NumberClass::class == NumberClass::real) \
+      return compute_##name<T, true>;                                                \
+    break;
+#include "../../shaders/expressions.def"
+#undef EXPRESSION
+      case Expression::cast:
+        break;
+    }
+  }
+  return nullptr;
+}
+
 template <typename T>
 using Store = void (*)(DataType type, const T* from, std::size_t count, std::byte* to);
 
 // Floats never wrap, and integers are never rounded.
 template <typename T>
 Store<T> find_store(StoreMode mode) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (sizeof(T) == 1) {
+    return [](DataType, const T* from, std::size_t count, std::byte* to) {
+      std::memcpy(to, from, count);
+    };
+  } else if constexpr (std::is_floating_point_v<T>) {
     if (mode == StoreMode::rounds) return store<StoreMode::rounds, T>;
     return store<StoreMode::truncates, T>;
   } else {
@@ -179,12 +230,15 @@ class Stretches {
     }
   }
 
-  /// Calls action(begin, count, to) for one stretch after the other.
+  /// Calls action(begin, count, to) for one stretch after the other; with `within_rows`, each is of
+  /// one row.
   template <typename Action>
-  void run(std::uint64_t begin, std::uint64_t end, Output& output, Action&& action) const {
+  void run(std::uint64_t begin, std::uint64_t end, bool within_rows, Output& output,
+           Action&& action) const {
     while (begin < end) {
       const std::uint64_t most = std::min<std::uint64_t>(stretch, output.room(steps_each_));
-      const std::uint64_t count = std::min(end - begin, most);
+      const std::uint64_t last = within_rows ? std::min(end, (begin / row_ + 1) * row_) : end;
+      const std::uint64_t count = std::min(last - begin, most);
       action(begin, static_cast<std::size_t>(count), output.take(count, steps_each_));
       begin += count;
     }
@@ -194,6 +248,8 @@ class Stretches {
   bool is_one_piece(std::uint64_t begin, std::size_t count) const {
     return begin % row_ + count <= row_;
   }
+  std::uint64_t row_of(std::uint64_t index) const { return index / row_; }
+  std::uint64_t row_elements() const { return row_; }
 
   /// Calls action(from, first, count) for the elements `first` to `first + count` of a stretch, a
   /// stride apart in input k.
@@ -253,6 +309,8 @@ class ElementWise {
         about_(info(kernel.expression)),
         stretches_(kernel, inputs),
         compute_(find_compute<T>(kernel.expression)),
+        row_compute_(has_one_number_each(kernel) ? find_row_compute<T>(kernel.expression)
+                                                 : nullptr),
         store_(find_store<T>(about_.store)),
         stored_type_(about_.number_class == NumberClass::bits ? bits_of(kernel.output_type)
                                                               : kernel.output_type),
@@ -273,9 +331,10 @@ class ElementWise {
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
-    stretches_.run(begin, end, output, [&](std::uint64_t first, std::size_t count, std::byte* to) {
-      compute(first, count, to);
-    });
+    const bool within_rows = row_compute_ != nullptr && stretches_.row_elements() >= block;
+    stretches_.run(
+        begin, end, within_rows, output,
+        [&](std::uint64_t first, std::size_t count, std::byte* to) { compute(first, count, to); });
   }
 
  private:
@@ -284,15 +343,36 @@ class ElementWise {
   }
   T* numbers_of_input(std::size_t k) { return numbers_.data() + k * stretch; }
 
+  // Whether each input but the first has one number for a row.
+  static bool has_one_number_each(const ElementWiseKernel& kernel) {
+    return std::all_of(
+        kernel.inputs.begin() + 1, kernel.inputs.end(),
+        [](const ElementWiseInput& input) { return input.constant || input.strides.back() == 0; });
+  }
+
+  // The numbers of such inputs.
+  void load_row(std::uint64_t begin) {
+    const std::uint64_t row = stretches_.row_of(begin);
+    if (row == loaded_row_) return;
+    loaded_row_ = row;
+    for (std::size_t k = 1; k < kernel_.inputs.size(); ++k) {
+      if (!kernel_.inputs[k].constant)
+        load_input(k, stretches_.source(k, begin), 1, numbers_of_input(k));
+    }
+  }
+
   // Whole blocks are read and written where they are, where elements are numbers as they stand.
   void compute(std::uint64_t begin, std::size_t count, std::byte* to) {
     const bool is_whole = count % block == 0;
     const bool writes = is_whole && stores_directly_ && is_aligned(to);
+    const bool in_row = row_compute_ != nullptr && stretches_.is_one_piece(begin, count);
+    const Compute<T> compute_numbers = in_row ? row_compute_ : compute_;
+    if (in_row) load_row(begin);
     Numbers<T> in;
     in.fill(numbers_.data());
     for (std::size_t k = 0; k < kernel_.inputs.size(); ++k) {
       in[k] = numbers_of_input(k);
-      if (kernel_.inputs[k].constant) continue;
+      if (kernel_.inputs[k].constant || (in_row && k > 0)) continue;
       if (is_whole && loads_directly_[k] && stretches_.is_one_piece(begin, count)) {
         const std::byte* from = stretches_.source(k, begin);
         // An output may stand in place of an input.
@@ -308,16 +388,18 @@ class ElementWise {
                                   load_input(k, from, part, numbers_of_input(k) + first);
                                 });
     }
-    if (writes) return compute_(in, parameters_, count, reinterpret_cast<T*>(to));
+    if (writes) return compute_numbers(in, parameters_, count, reinterpret_cast<T*>(to));
     T* out = numbers_of_input(kernel_.inputs.size());
-    compute_(in, parameters_, count, out);
+    compute_numbers(in, parameters_, count, out);
     store_(stored_type_, out, count, to);
   }
 
   void load_input(std::size_t k, const std::byte* from, std::size_t count, T* to) {
     const ElementWiseInput& input = kernel_.inputs[k];
     const std::uint64_t stride = input.strides.back();
-    if (about_.number_class == NumberClass::bits) {
+    if constexpr (sizeof(T) == 1) {
+      load_elements<T, T>(from, stride, count, to);
+    } else if (about_.number_class == NumberClass::bits) {
       load_bits(input.type, from, stride, count, to);
     } else if (k == 0 && kernel_.input_scale) {
       load_scaled(input.type, from, stride, count, to);
@@ -349,6 +431,8 @@ class ElementWise {
   const ExpressionInfo& about_;
   Stretches stretches_;
   Compute<T> compute_;
+  Compute<T> row_compute_;  // null where inputs have more than one number for a row
+  std::optional<std::uint64_t> loaded_row_;  // whose numbers stand where those of the inputs do
   Store<T> store_;
   DataType stored_type_;
   std::array<T, 4> parameters_;
@@ -386,7 +470,7 @@ void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t 
     }
     cast(from, count, to);
   };
-  stretches.run(begin, end, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
+  stretches.run(begin, end, false, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
     stretches.for_each_piece(0, at, count,
                              [&](const std::byte* from, std::size_t first, std::size_t part) {
                                cast_piece(from, part, to + first * output_size);
@@ -394,10 +478,19 @@ void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t 
   });
 }
 
+bool computes_bytes(const ElementWiseKernel& kernel) {
+  return is_bytewise(kernel.expression) && !kernel.input_scale &&
+         size_of(kernel.output_type) == 1 &&
+         std::all_of(kernel.inputs.begin(), kernel.inputs.end(),
+                     [](const ElementWiseInput& input) { return size_of(input.type) == 1; });
+}
+
 void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
                           std::uint64_t end, Output& output) {
   if (kernel.expression == Expression::cast)
     return execute_cast(kernel, inputs, begin, end, output);
+  if (computes_bytes(kernel))
+    return ElementWise<std::uint8_t>(kernel, inputs).run(begin, end, output);
   switch (kernel.compute) {
     case ComputeType::float32:
       return ElementWise<float>(kernel, inputs).run(begin, end, output);
