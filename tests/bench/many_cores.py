@@ -11,10 +11,12 @@ import argparse, json, os, statistics, subprocess, sys, tempfile, time
 
 from rows import Rows
 
-MAP = [4, 16, 512, 512]  # of element-wise operators
-ROWS = [1, 1, 4096, 4096]
-IMAGE = [4, 64, 256, 256]
-LONG = [1, 1, 1, 1 << 24]
+# 64 Mi elements, more than the caches of any machine hold.
+MAP = [4, 16, 1024, 1024]  # of element-wise operators
+ROWS = [1, 1, 16384, 4096]
+IMAGE = [4, 64, 512, 512]
+LONG = [1, 1, 1, 1 << 26]
+SORTED = [1, 1, 1, 1 << 24]
 ELEMENT_WISE = ("element_wise_unary", "element_wise_binary", "element_wise_logical", "element_wise_bits",
                 "element_wise_tests", "activations", "conversion")
 
@@ -32,7 +34,7 @@ def recurrent(gates, steps=128, batch=64, states=512):
 
 
 def row_functions():
-    axes = {"last axis": ([3], [4, 16, 512, 1]), "first axis": ([0], [1, 16, 512, 512]), "all axes": ([0, 1, 2, 3], [1] * 4)}
+    axes = {"last axis": ([3], MAP[:3] + [1]), "first axis": ([0], [1] + MAP[1:]), "all axes": ([0, 1, 2, 3], [1] * 4)}
     for function in ("SUM", "MAX", "L2", "MULTIPLY", "LOG_SUM_EXP", "AVERAGE"):
         for name, (reduced, output) in axes.items():
             yield f"REDUCE {function}, {name}", "REDUCE", dict(
@@ -44,21 +46,21 @@ def row_functions():
 def works():
     """A title, an operator, and fields in place of those of its example: sizes, a type with sizes, or other values."""
     yield from row_functions()
-    for name, sizes, axes in (("rows", ROWS, [3]), ("4 long rows", [1, 1, 4, 1 << 22], [3]), ("axis 1", MAP, [1]),
-                              ("all but the first axis", [4, 64, 256, 256], [1, 2, 3])):
+    for name, sizes, axes in (("rows", ROWS, [3]), ("4 long rows", [1, 1, 4, 1 << 24], [3]), ("axis 1", MAP, [1]),
+                              ("all but the first axis", IMAGE, [1, 2, 3])):
         yield f"ACTIVATION_SOFTMAX1, {name}", "ACTIVATION_SOFTMAX1", dict(InputTensor=sizes, Axes=axes, AxisCount=len(axes))
         yield f"MEAN_VARIANCE_NORMALIZATION1, {name}", "MEAN_VARIANCE_NORMALIZATION1", dict(
             InputTensor=sizes, Axes=axes, AxisCount=len(axes), ScaleTensor=None, BiasTensor=None)
     yield "LP_NORMALIZATION, rows", "LP_NORMALIZATION", dict(InputTensor=ROWS, Axis=3)
     for name in ("CUMULATIVE_SUMMATION", "CUMULATIVE_PRODUCT"):
         yield f"{name}, one long row", name, dict(InputTensor=LONG, Axis=3)
-        yield f"{name}, first axis", name, dict(InputTensor=[1, 1, 1 << 20, 16], Axis=2)
-    for k, rows in ((16, [1, 1, 16384, 1024]), (64, [1, 1, 64, 1 << 18]), (64, LONG), (1 << 24, LONG)):
+        yield f"{name}, first axis", name, dict(InputTensor=[1, 1, 1 << 22, 16], Axis=2)
+    for k, rows in ((16, [1, 1, 65536, 1024]), (64, [1, 1, 256, 1 << 18]), (64, SORTED), (1 << 24, SORTED)):
         yield f"TOP_K1, {k} of {rows[3]}", "TOP_K1", dict(InputTensor=rows, Axis=3, K=k, OutputIndexTensor=rows[:3] + [k])
     for order in ("DEPTH_COLUMN_ROW", "COLUMN_ROW_DEPTH"):
-        yield f"DEPTH_TO_SPACE1, {order}", "DEPTH_TO_SPACE1", dict(InputTensor=[4, 256, 128, 128], BlockSize=4, Order=order)
-        yield f"SPACE_TO_DEPTH1, {order}", "SPACE_TO_DEPTH1", dict(InputTensor=[4, 16, 512, 512], BlockSize=4, Order=order)
-    yield "MAX_UNPOOLING, indices anywhere in the output", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 256, 256], IndicesTensor=[4, 16, 256, 256], OutputTensor=MAP)
+        yield f"DEPTH_TO_SPACE1, {order}", "DEPTH_TO_SPACE1", dict(InputTensor=[4, 256, 256, 256], BlockSize=4, Order=order)
+        yield f"SPACE_TO_DEPTH1, {order}", "SPACE_TO_DEPTH1", dict(InputTensor=MAP, BlockSize=4, Order=order)
+    yield "MAX_UNPOOLING, indices anywhere in the output", "MAX_UNPOOLING", dict(InputTensor=[4, 16, 512, 512], IndicesTensor=[4, 16, 512, 512], OutputTensor=MAP)
     yield "DYNAMIC_QUANTIZE_LINEAR", "DYNAMIC_QUANTIZE_LINEAR", dict(InputTensor=ROWS)
     yield "ELEMENT_WISE_QUANTIZE_LINEAR", "ELEMENT_WISE_QUANTIZE_LINEAR", dict(
         InputTensor=ROWS, ScaleTensor=ROWS, ZeroPointTensor=("INT8", ROWS), OutputTensor=("INT8", ROWS))
@@ -79,15 +81,15 @@ def works():
     yield "LOCAL_RESPONSE_NORMALIZATION, 5 channels", "LOCAL_RESPONSE_NORMALIZATION", dict(InputTensor=IMAGE, CrossChannel=True, LocalSize=5)
     yield "PADDING, CONSTANT", "PADDING", dict(InputTensor=MAP, StartPadding=[0, 0, 2, 3], EndPadding=[0, 0, 4, 2])
     yield "JOIN, last axis", "JOIN", dict(InputTensors=[MAP, MAP], Axis=3)
-    yield "TILE, rows and columns twice", "TILE", dict(InputTensor=[4, 16, 256, 256], Repeats=[1, 1, 2, 2])
-    yield "GATHER, rows of 4096", "GATHER", dict(InputTensor=ROWS, IndicesTensor=[1, 1, 1, 4096], Axis=2, IndexDimensions=1,
+    yield "TILE, rows and columns twice", "TILE", dict(InputTensor=[4, 16, 512, 512], Repeats=[1, 1, 2, 2])
+    yield "GATHER, rows of 4096", "GATHER", dict(InputTensor=ROWS, IndicesTensor=[1, 1, 1, 16384], Axis=2, IndexDimensions=1,
                                    OutputTensor=ROWS)
-    yield "ONE_HOT, last axis", "ONE_HOT", dict(IndicesTensor=[1, 1, 32768, 1], ValuesTensor=[1, 1, 1, 2], OutputTensor=[1, 1, 32768, 512], Axis=3)
+    yield "ONE_HOT, last axis", "ONE_HOT", dict(IndicesTensor=[1, 1, 131072, 1], ValuesTensor=[1, 1, 1, 2], OutputTensor=[1, 1, 131072, 512], Axis=3)
     yield "FILL_VALUE_CONSTANT", "FILL_VALUE_CONSTANT", dict(OutputTensor=ROWS)
     yield "FILL_VALUE_SEQUENCE", "FILL_VALUE_SEQUENCE", dict(OutputTensor=ROWS)
     yield "NONZERO_COORDINATES", "NONZERO_COORDINATES", dict(InputTensor=ROWS, OutputCountTensor=[1, 1, 1, 1],
-                                                             OutputCoordinatesTensor=[1, 1, 1 << 24, 4])
-    yield "RESAMPLE, linear, twice as large", "RESAMPLE", dict(InputTensor=[4, 16, 256, 256], Scales=[1, 1, 2, 2], InterpolationMode="LINEAR", OutputTensor=MAP)
+                                                             OutputCoordinatesTensor=[1, 1, 1 << 26, 4])
+    yield "RESAMPLE, linear, twice as large", "RESAMPLE", dict(InputTensor=[4, 16, 512, 512], Scales=[1, 1, 2, 2], InterpolationMode="LINEAR", OutputTensor=MAP)
     yield "ADAM_OPTIMIZER", "ADAM_OPTIMIZER", {field: ROWS for field in (
         "InputParametersTensor", "InputFirstMomentTensor", "InputSecondMomentTensor", "GradientTensor")}
 
