@@ -415,13 +415,17 @@ class ElementWise {
   void load_scaled(DataType type, const std::byte* from, std::uint64_t stride, std::size_t count,
                    T* to) {
     const float scale = kernel_.input_scale->scale, bias = kernel_.input_scale->bias;
-    std::array<float, stretch> floats;
-    cpu::HWY_NAMESPACE::load(type, from, stride, count, floats.data());
-    for (std::size_t i = 0; i < count; ++i) floats[i] = floats[i] * scale + bias;
+    const auto apply = [=](float* numbers) HWY_ATTR {
+      for (std::size_t i = 0; i < count; ++i) numbers[i] = numbers[i] * scale + bias;
+    };
     if constexpr (std::is_same_v<T, float>) {
-      std::copy(floats.begin(), floats.begin() + static_cast<std::ptrdiff_t>(count), to);
+      cpu::HWY_NAMESPACE::load(type, from, stride, count, to);
+      apply(to);
     } else {
+      std::array<float, stretch> floats;
       std::array<std::byte, stretch * 8> elements;
+      cpu::HWY_NAMESPACE::load(type, from, stride, count, floats.data());
+      apply(floats.data());
       store<StoreMode::truncates>(type, floats.data(), count, elements.data());
       cpu::HWY_NAMESPACE::load(type, elements.data(), 1, count, to);
     }

@@ -95,7 +95,7 @@ def works():
 
 
 def enlarged(example, sizes):
-    desc = dict(example["desc"])
+    desc = {name: value for name, value in example["desc"].items() if name != "ScaleBias"}
     for field, value in desc.items():
         if isinstance(value, dict) and "DataType" in value: desc[field] = {"DataType": value["DataType"], "Sizes": sizes}
     return dict(example, desc=desc)
