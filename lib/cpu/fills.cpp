@@ -5,6 +5,7 @@
 
 #include "base/parallel.hpp"
 #include "cpu/element_bits.hpp"
+#include "cpu/element_rows.hpp"
 #include "cpu/halves.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/walk.hpp"
@@ -32,7 +33,16 @@ void for_each_stretch(std::uint64_t begin, std::uint64_t end, std::uint64_t step
 
 // --- sequences
 
-/// Elements [first, first + count) of a sequence. Those of a floating type are computed in double.
+/// Elements [first, first + count) of a sequence of numbers, at most 256, in double. The first
+/// index and a short one are added as doubles: short ones are converted in vectors.
+void sequence_numbers(double start, double delta, std::uint64_t first, std::size_t count,
+                      double* numbers) {
+  const auto base = static_cast<double>(first);
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(count); ++i)
+    numbers[i] = start + (base + i) * delta;
+}
+
+/// Elements [first, first + count) of a sequence.
 template <typename T>
 void write_sequence(const SequenceKernel& kernel, std::uint64_t first, std::uint64_t count,
                     std::byte* to) {
@@ -42,20 +52,22 @@ void write_sequence(const SequenceKernel& kernel, std::uint64_t first, std::uint
     const std::uint64_t delta = load<Bits>(kernel.delta.data());
     for (std::uint64_t k = 0; k < count; ++k)
       store(to + k * sizeof(T), static_cast<Bits>(start + (first + k) * delta));
-  } else if constexpr (std::is_same_v<T, Half>) {
-    const double start = half_to_float(load<std::uint16_t>(kernel.start.data()));
-    const double delta = half_to_float(load<std::uint16_t>(kernel.delta.data()));
+  } else {
+    const double start = number_at<T>(kernel.start.data());
+    const double delta = number_at<T>(kernel.delta.data());
     std::array<double, 256> numbers;
     for (std::uint64_t k = 0; k < count; k += numbers.size()) {
-      const std::uint64_t here = std::min<std::uint64_t>(numbers.size(), count - k);
-      for (std::uint64_t i = 0; i < here; ++i)
-        numbers[i] = start + static_cast<double>(first + k + i) * delta;
-      halves_of_doubles({numbers.data(), here}, to + k * sizeof(T));
+      const auto here =
+          static_cast<std::size_t>(std::min<std::uint64_t>(numbers.size(), count - k));
+      sequence_numbers(start, delta, first + k, here, numbers.data());
+      std::byte* place = to + k * sizeof(T);
+      if constexpr (std::is_same_v<T, Half>) {
+        halves_of_doubles({numbers.data(), here}, place);
+      } else {
+        for (std::size_t i = 0; i < here; ++i)
+          store(place + i * sizeof(T), static_cast<T>(numbers[i]));
+      }
     }
-  } else {
-    const double start = load<T>(kernel.start.data()), delta = load<T>(kernel.delta.data());
-    for (std::uint64_t k = 0; k < count; ++k)
-      store(to + k * sizeof(T), static_cast<T>(start + static_cast<double>(first + k) * delta));
   }
 }
 
