@@ -1,6 +1,8 @@
 // Every stored case of DirectML once more with a layout of its own for each input: permuted, with
 // gaps or with strides of 0. The values are the same, so the outputs must be, up to the order in
 // which floats are added. What the layouts of all cases cover together is counted.
+#include "stored_layouts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +20,6 @@
 #include "job/folder.hpp"
 #include "job/host_plan.hpp"
 #include "job/job.hpp"
-#include "layouts.hpp"
 #include "ops/operator.hpp"
 #include "spec/spec.hpp"
 #include "tensor/element.hpp"
@@ -37,36 +38,13 @@ std::optional<Job> stored_job(const fs::path& folder) {
   return prepare_job(request, Purpose::run, diagnostics);
 }
 
-/// An input with its values in memory.
-struct Input {
-  std::string field;
-  std::optional<std::size_t> element;
-  Tensor tensor;
-};
-
-/// The inputs of a job; nothing where one is large.
-std::vector<Input> inputs_of(const Job& job) {
-  constexpr std::size_t elements_most = 1 << 14;
-  std::vector<Input> inputs;
-  for (const BoundInput& input : job.inputs) {
-    const TensorDesc& desc = *job.description.find_tensor(input.tensor, input.element);
-    const auto bytes = input.file.data();
-    Tensor tensor{*desc.data_type, desc.sizes,
-                  desc.strides ? *desc.strides : packed_strides(desc.sizes),
-                  std::vector<std::byte>(bytes.begin(), bytes.end())};
-    if (element_count(desc.sizes) > elements_most) return {};
-    inputs.push_back({input.tensor, input.element, std::move(tensor)});
-  }
-  return inputs;
-}
-
 using Outputs = std::vector<std::vector<std::byte>>;
 
 /// The bytes of all outputs, by slots.
-Outputs computed(const Plan& plan, const std::vector<Input>& inputs) {
+Outputs computed(const Plan& plan, const std::vector<StoredInput>& inputs) {
   std::deque<EndOfPage> bytes;
   std::vector<std::span<const std::byte>> spans(plan.slots.size());
-  for (const Input& input : inputs) {
+  for (const StoredInput& input : inputs) {
     if (const auto slot = plan.find(input.field, input.element))
       spans[*slot] = bytes.emplace_back(input.tensor.bytes).bytes();
   }
@@ -103,39 +81,6 @@ std::string difference(const Plan& plan, const Outputs& found, const Outputs& ex
     }
   }
   return "";
-}
-
-/// The description with these strides, completed; nothing where a rule forbids them.
-std::optional<Description> with_layouts(const Description& description,
-                                        const std::vector<Input>& inputs) {
-  Description changed = description;
-  for (const Input& input : inputs) {
-    TensorDesc& desc = *changed.find_tensor(input.field, input.element);
-    desc.strides = input.tensor.strides;
-    desc.total_size_in_bytes.reset();
-  }
-  Diagnostics diagnostics;
-  check_description(changed, diagnostics);
-  if (!diagnostics.empty()) return std::nullopt;
-  return changed;
-}
-
-/// Gives each input that may have one a layout of its own, and returns these inputs' fields.
-std::set<std::string> lay_out(Description& description, std::vector<Input>& inputs,
-                              Random& random) {
-  std::set<std::string> changed;
-  for (Input& input : inputs) {
-    std::vector<Input> with_it = inputs;
-    Tensor& tensor = with_it[static_cast<std::size_t>(&input - inputs.data())].tensor;
-    tensor = relaid(tensor, random);
-    const bool is_other = !is_packed(tensor.sizes, tensor.strides);
-    const auto described = with_layouts(description, with_it);
-    if (!described) continue;
-    description = *described;
-    input.tensor = std::move(tensor);
-    if (is_other) changed.insert(input.field);
-  }
-  return changed;
 }
 
 /// What the cases of an operator cover.
@@ -202,14 +147,14 @@ bool check_layouts(const StoredCase& one, std::uint64_t seed, Coverage& coverage
   CAPTURE(one.operator_name + "/" + one.folder.filename().string());
   const auto job = stored_job(one.folder);
   if (!job) return false;
-  std::vector<Input> inputs = inputs_of(*job);
+  std::vector<StoredInput> inputs = stored_inputs(*job);
   if (inputs.empty()) return false;
   Random random(seed);
   const Outputs expected = computed(make_plan(job->description), inputs);
   Description description = job->description;
   const std::set<std::string> relaid = lay_out(description, inputs, random);
   std::set<std::string> fields;
-  for (const Input& input : inputs) {
+  for (const StoredInput& input : inputs) {
     if (element_count(input.tensor.sizes) != 1) fields.insert(input.field);  // one has no layout
   }
   coverage.add(description, fields, relaid);

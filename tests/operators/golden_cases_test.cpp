@@ -23,6 +23,7 @@
 #include "job/job.hpp"
 #include "job/prepared_job.hpp"
 #include "ops/operator.hpp"
+#include "stored_layouts.hpp"
 #include "sweep.hpp"
 #include "tensor/element.hpp"
 
@@ -178,8 +179,11 @@ std::string difference_of_prepared(Job job, dmlop::Backend& backend,
   return "";
 }
 
+/// Whether inputs stand in memory as they are stored, or each in a layout of its own.
+enum class Layouts : std::uint8_t { packed, own };
+
 CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions& allowed,
-                    Judge judge = Judge::page) {
+                    Judge judge = Judge::page, Layouts layouts = Layouts::packed) {
   Diagnostics diagnostics;
   JobRequest request{.description_path = (folder / "op.json").string()};
   request.checking.judge = judge;
@@ -188,6 +192,8 @@ CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions&
   request.outputs_may_be_dropped = true;
   auto job = prepare_job(request, Purpose::run, diagnostics);
   if (!diagnostics.empty()) return {refusal(to_text(diagnostics.front()), allowed)};
+  Random random(std::stoul(folder.filename().string()));
+  if (layouts == Layouts::own) lay_out(*job, random);
   try {
     JobResult result;
     const auto outputs = outputs_in_memory(*job, backend, {}, &result);
@@ -288,10 +294,14 @@ Exceptions exceptions_of(const std::string& full_name, bool no_denormals) {
   return found;
 }
 
-/// What is wrong with a case or its exceptions; "" where nothing is.
+/// What is wrong with a case or its exceptions; "" where nothing is. On a GPU, every second case
+/// has other layouts, but for those with exceptions, which are about packed inputs.
 CaseResult result_of(const GoldenCase& one, dmlop::Backend& backend, Exceptions allowed) {
+  const bool is_packed =
+      !backend.is_gpu() || !allowed.empty() || std::stoul(one.number) / 6 % 2 == 0;
   if (backend.is_gpu()) allowed.emplace(&gpu_exception, gpu_exception.fewest());
-  CaseResult result = run_case(one.folder, backend, allowed);
+  CaseResult result = run_case(one.folder, backend, allowed, Judge::page,
+                               is_packed ? Layouts::packed : Layouts::own);
   for (const auto& [exception, count] : allowed) {
     if (count < exception->fewest() && result.difference.empty())
       result.difference =

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 DMLOP_SPECIALIZATION(RegionsSpecialization, REGIONS_SPECIALIZATION)
 
 constexpr std::uint64_t work_most = 50'000;  // of a thread, with room for what is not counted
+constexpr Threshold stage_work{work_most, 90};  // of a thread in one of several stages
 constexpr std::uint64_t stages_most = 4096;
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 30;
 
@@ -50,7 +52,7 @@ std::uint64_t looped(std::uint64_t rows, std::uint64_t columns) {
 
 // How many of `rows` fit a thread; at least one.
 std::uint64_t rows_at_once(std::uint64_t columns) {
-  return std::max<std::uint64_t>(1, work_most / (columns + 2));
+  return std::max<std::uint64_t>(1, stage_work / (columns + 2));
 }
 
 RegionsParameters parameters_of(const Regions& regions, std::uint64_t elements) {
@@ -123,7 +125,7 @@ std::uint64_t gradient_scratch(const RegionGradientKernel& kernel) {
 
 std::uint64_t boxes_at_once(const Regions& regions) {
   const auto [rows, columns] = most_near(regions);
-  return work_most / looped(rows, columns);
+  return std::max<std::uint64_t>(1, stage_work / looped(rows, columns));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Elements that go to places among zeros: shaders/unpool.hlsl.
+#include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
 
@@ -13,7 +14,7 @@ enum UnpoolStep : uint { clears = CLEARS, lists = LISTS, writes = WRITES, adds_u
 constexpr std::uint64_t cleared_per_thread = CLEARED_PER_THREAD;
 
 constexpr std::size_t axes_most = 8;
-constexpr std::uint64_t work_most = 50'000;
+constexpr Threshold work_most{50'000, 90};
 constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 30;
 constexpr std::uint64_t walks_most = 256;  // stages
 

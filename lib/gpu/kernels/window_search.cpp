@@ -30,7 +30,7 @@ constexpr std::uint64_t threads_wanted = std::uint64_t{1} << 16;
 // ... of no fewer elements than these.
 constexpr Threshold part_elements_least{128, 5};
 constexpr Threshold part_columns_most{32768, 3};
-constexpr std::uint64_t part_work_most = 50'000;
+constexpr Threshold part_work_most{50'000, 90};
 
 // Of windows that are found four at once: the widest, and the shortest rows.
 constexpr std::uint64_t quick_width_most = 8;
