@@ -183,7 +183,18 @@ Tensor packed_about(double middle, DataType type, const List& sizes, Random& ran
   return rows::tensor_of(type, sizes, numbers);
 }
 
-/// MEAN_VARIANCE_NORMALIZATION2 of packed tensors, with a scale and a bias of sizes that repeat.
+/// The same elements with so many behind each row, so that rows begin anywhere in a GPU's vectors.
+Tensor with_gaps(const Tensor& tensor, std::uint64_t gap) {
+  List pitches = tensor.sizes;
+  pitches.back() += gap;
+  Tensor copy = Tensor::strided(tensor.type, tensor.sizes, Tensor::packed_strides(pitches));
+  for_each_index(tensor.sizes, [&](const Index& index) {
+    std::copy_n(tensor.at(index), tensor.element_size(), copy.at(index));
+  });
+  return copy;
+}
+
+/// MEAN_VARIANCE_NORMALIZATION2 of a packed tensor, with a scale and a bias of sizes that repeat.
 struct PackedCase {
   List sizes;
   Axes axes;
@@ -192,6 +203,7 @@ struct PackedCase {
   bool uses_mean = true, uses_variance = true;
   bool is_rectified = false;
   double middle = 0.25;
+  std::uint64_t gap = 0;  // behind rows of scale and bias
 };
 
 void check_packed(const PackedCase& a_case) {
@@ -208,7 +220,7 @@ void check_packed(const PackedCase& a_case) {
   Numbers scale(x.size(), 1), bias(x.size(), 0);
   const auto operand = [&](const char* field, const List& sizes, Numbers& numbers) {
     if (sizes.empty()) return;
-    const Tensor tensor = packed_about(1, a_case.type, sizes, random);
+    const Tensor tensor = with_gaps(packed_about(1, a_case.type, sizes, random), a_case.gap);
     builder.input(field, tensor);
     numbers = rows::numbers_of(tensor, a_case.sizes);
   };
@@ -231,6 +243,16 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows, with scales of each kind")
   check_packed({{3, 2000}, {1}, {3, 2000}, {1, 2000}, half});
   check_packed({{2, 4, 6, 8}, {2, 3}, {1, 4, 1, 1}, {}, DataType::Float32, true, false});
   check_packed({{3, 1000}, {1}, {}, {}, DataType::Float32, false, true, true});
+}
+
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows, with rows of scales between vectors") {
+  for (const DataType type : {DataType::Float32, DataType::Float16}) {
+    for (const std::uint64_t gap : {1, 2, 4, 8}) {
+      PackedCase a_case{{2, 5, 16}, {2}, {2, 5, 16}, {1, 5, 16}, type};
+      a_case.gap = gap;
+      check_packed(a_case);
+    }
+  }
 }
 
 TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed columns, with scales of each kind") {
@@ -257,12 +279,12 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION1: a packed row in parts whose numbers dif
       x.push_back(static_cast<double>(k / 8 % 64 + k / 4096 * 16) + static_cast<double>(k % 8) / 8);
     const auto [mean, variance] = rows::statistics(x, rows::rows_of(sizes, {1}), true);
     const Numbers ones(x.size(), 1), zeros(x.size(), 0);
-    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION1",
-                            {{"Axes", {1}}, {"NormalizeVariance", true}, {"Epsilon", 0.25}})
-                        .input("InputTensor", rows::tensor_of(type, sizes, x))
-                        .output("OutputTensor", type, sizes,
-                                normalized(x, mean, variance, 0.25, ones, zeros))
-                        .done());
+    check_plan_case(
+        Builder("MEAN_VARIANCE_NORMALIZATION1",
+                {{"Axes", {1}}, {"NormalizeVariance", true}, {"Epsilon", 0.25}})
+            .input("InputTensor", rows::tensor_of(type, sizes, x))
+            .output("OutputTensor", type, sizes, normalized(x, mean, variance, 0.25, ones, zeros))
+            .done());
   }
 }
 
@@ -490,8 +512,9 @@ TEST_CASE("LOCAL_RESPONSE_NORMALIZATION: packed channels of zeros and of infinit
   REQUIRE(std::isnan(expected.front()));
   for (const DataType type : {DataType::Float32, DataType::Float16}) {
     check_plan_case(
-        Builder("LOCAL_RESPONSE_NORMALIZATION",
-                {{"CrossChannel", true}, {"LocalSize", 3}, {"Alpha", 3}, {"Beta", 0.75}, {"Bias", 0}})
+        Builder(
+            "LOCAL_RESPONSE_NORMALIZATION",
+            {{"CrossChannel", true}, {"LocalSize", 3}, {"Alpha", 3}, {"Beta", 0.75}, {"Bias", 0}})
             .input("InputTensor", rows::tensor_of(type, sizes, x))
             .output("OutputTensor", type, sizes, expected)
             .done());
@@ -505,8 +528,8 @@ TEST_CASE("LP_NORMALIZATION: infinity and NaN stay in their rows, which lie besi
   Numbers x(5 * beside, 2.0);
   x[beside + 5] = std::numeric_limits<double>::infinity();
   x[3 * beside + 18] = std::numeric_limits<double>::quiet_NaN();
-  const Numbers sums =
-      rows::row_sums(rows::rows_of(sizes, {1}), x.size(), [&](std::uint64_t k) { return x[k] * x[k]; });
+  const Numbers sums = rows::row_sums(rows::rows_of(sizes, {1}), x.size(),
+                                      [&](std::uint64_t k) { return x[k] * x[k]; });
   Numbers expected;
   for (std::size_t k = 0; k < x.size(); ++k) expected.push_back(x[k] / std::sqrt(sums[k]));
   REQUIRE(std::ranges::count_if(expected, [](double y) { return std::isnan(y); }) == 1 + 5);

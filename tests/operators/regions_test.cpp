@@ -122,6 +122,19 @@ TEST_CASE("ROI_ALIGN: more samples than a thread takes at once") {
   }
 }
 
+// A GPU's thread takes a hundred rows of samples of this image at once. A few more than the image
+// has rows lie on its edges.
+TEST_CASE("ROI_ALIGN: samples on the edges of an image are some rows more than it has") {
+  Random random(85);
+  const Tensor image = random_steps(DataType::Float32, {1, 1, 100, 498}, 0.125, 0.125, 129, random);
+  const Tensor boxes = floats({1, 4}, {-20.3F, -20.3F, 520.4F, 123.4F});
+  const RoiAlign align{.samples_max = 1000};
+  PlanCase a_case = align_case(align, true, image, boxes, batches_of({0}),
+                               align.result(image, boxes, batches_of({0}), {1, 1, 1, 1}));
+  a_case.outputs[0].tolerance = 1e-5;
+  check_plan_case(a_case);
+}
+
 TEST_CASE("ROI_ALIGN: as many samples as a region has elements, also far outside of the image") {
   const Tensor boxes = floats({2, 4}, {0, 0, 4, 4, -4'000'000, 1, 4'000'000, 2});
   const RoiAlign align{.samples_max = 4'294'967'295};
