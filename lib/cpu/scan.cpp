@@ -34,26 +34,91 @@
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
-// As many factors as a total has room for, once it is settled.
+// --- products
+
+// A product of floats is a total times a power of two beside it. So none on the way is too large or
+// too small for a double: a total has room for so many factors, once it is settled.
 constexpr std::size_t settled_for = 4;
 
-constexpr double usual_most = 0x1p300;
+// The exponents of powers that numbers are computed with. Beyond these all outputs are 0, or
+// infinite; and below -700 many machines are slow, because a total times its power is a denormal.
+constexpr std::int64_t least_exponent = -700, most_exponent = 1023;
 
-/// Whether a total is too large or too small, but neither 0 nor infinite.
-HWY_INLINE bool is_rare(double total) {
-  const double magnitude = std::abs(total);
-  const bool is_usual = (magnitude > 1 / usual_most) & (magnitude < usual_most);
-  return !is_usual & (magnitude > 0) & (magnitude <= std::numeric_limits<double>::max());
+// Less than half of the smallest float. Many machines are slow, too, where they round it to 0.
+constexpr double nothing = 0x1p-151;
+
+HWY_INLINE double power_of(std::int64_t exponent) {
+  return std::ldexp(1.0, static_cast<int>(std::clamp(exponent, least_exponent, most_exponent)));
 }
 
-/// Takes powers of two out of the totals that need it. Most often none does.
-inline void settle_all(double* totals, Power* powers, std::size_t count) {
-  unsigned rare = 0;
-  for (std::size_t k = 0; k < count; ++k) rare |= is_rare(totals[k]) ? 1U : 0U;
-  if (rare == 0) return;
-  for (std::size_t k = 0; k < count; ++k) {
-    if (is_rare(totals[k])) settle(totals[k], powers[k]);
-  }
+/// A total times its power, where no float is it 0.
+HWY_INLINE double product_of(double total, double power) {
+  const double product = total * power;
+  return std::abs(product) < nothing ? std::copysign(0.0, product) : product;
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> product_of(D d, hn::Vec<D> total, hn::Vec<D> power) {
+  const auto product = hn::Mul(total, power);
+  const auto zero = hn::And(product, hn::SignBit(d));
+  return hn::IfThenElse(hn::Lt(hn::Abs(product), hn::Set(d, nothing)), zero, product);
+}
+
+/// Takes powers of two out of totals that are neither 0 nor infinite.
+template <class D>
+HWY_INLINE void settle(D d, hn::Vec<D>& total, hn::Vec<hn::RebindToSigned<D>>& exponent,
+                       hn::Vec<D>& power) {
+  const hn::RebindToSigned<D> di;
+  constexpr int fraction_bits = 52;
+  constexpr std::int64_t bias = 1023, all = 0x7ff;
+  const auto bits = hn::BitCast(di, total);
+  const auto field = hn::And(bits, hn::Set(di, all << fraction_bits));
+  const auto has_none =
+      hn::Or(hn::Eq(field, hn::Zero(di)), hn::Eq(field, hn::Set(di, all << fraction_bits)));
+  const auto taken =
+      hn::IfThenZeroElse(has_none, hn::Sub(field, hn::Set(di, bias << fraction_bits)));
+  total = hn::BitCast(d, hn::Sub(bits, taken));
+  const hn::RebindToUnsigned<D> du;
+  const auto shifted = hn::BitCast(di, hn::ShiftRight<fraction_bits>(hn::BitCast(du, field)));
+  exponent = hn::Add(exponent, hn::IfThenZeroElse(has_none, hn::Sub(shifted, hn::Set(di, bias))));
+  const auto clamped = hn::Clamp(exponent, hn::Set(di, least_exponent), hn::Set(di, most_exponent));
+  power = hn::BitCast(d, hn::ShiftLeft<fraction_bits>(hn::Add(clamped, hn::Set(di, bias))));
+}
+
+template <class D>
+HWY_INLINE void settle_at(D d, double* totals, std::int64_t* exponents, double* powers) {
+  const hn::RebindToSigned<D> di;
+  auto total = hn::LoadU(d, totals), power = hn::Zero(d);
+  auto exponent = hn::LoadU(di, exponents);
+  settle(d, total, exponent, power);
+  hn::StoreU(total, d, totals);
+  hn::StoreU(exponent, di, exponents);
+  hn::StoreU(power, d, powers);
+}
+
+HWY_INLINE void settle_all(double* totals, std::int64_t* exponents, double* powers,
+                           std::size_t count) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) settle_at(d, totals + k, exponents + k, powers + k);
+  const hn::CappedTag<double, 1> one;
+  for (; k < count; ++k) settle_at(one, totals + k, exponents + k, powers + k);
+}
+
+// --- rows that are computed together
+
+/// What a few sequences have come to.
+template <typename Value>
+struct Running {
+  std::array<Value, scans_together> totals;
+  std::array<std::int64_t, scans_together> exponents;
+  std::array<double, scans_together> powers;
+};
+
+HWY_INLINE void settle_all(Running<double>& running) {
+  settle_all(running.totals.data(), running.exponents.data(), running.powers.data(),
+             scans_together);
 }
 
 #undef DMLOP_CPU_SCANS_VECTORS
@@ -100,16 +165,27 @@ HWY_INLINE hn::Vec<FourFloats> floats_of(hn::Vec<FourSums> totals) {
   return hn::DemoteTo(FourFloats(), totals);
 }
 
-/// The running sums of eight rows: from where they are to where they go, from either end.
-template <bool is_exclusive, bool from_end, bool for_halves>
-void sum_eight_rows(const std::array<const float*, 8>& from, std::size_t count, float* to,
-                    std::size_t pitch, double* totals) {
+/// How eight rows are computed.
+template <bool is_product_, bool from_end_, bool for_halves_>
+struct EightRows {
+  static constexpr bool is_product = is_product_, from_end = from_end_, for_halves = for_halves_;
+};
+
+/// The running sums or products of eight rows: from where they are to where they go, from either
+/// end.
+template <class Way>
+void scan_eight_rows(const std::array<const float*, 8>& from, std::size_t count, float* to,
+                     std::size_t pitch, bool is_exclusive, Running<double>& running) {
   const FourSums d;
   const FourFloats floats;
-  std::array now{hn::LoadU(d, totals), hn::LoadU(d, totals + 4)};
+  const hn::RebindToSigned<FourSums> di;
+  std::array totals{hn::LoadU(d, &running.totals[0]), hn::LoadU(d, &running.totals[4])};
+  std::array powers{hn::LoadU(d, &running.powers[0]), hn::LoadU(d, &running.powers[4])};
+  std::array exponents{hn::LoadU(di, &running.exponents[0]), hn::LoadU(di, &running.exponents[4])};
+  const auto takes_before = hn::Eq(hn::Set(d, is_exclusive ? 1.0 : 0.0), hn::Set(d, 1.0));
   const std::size_t fours = count / 4;
   for (std::size_t k = 0; k < fours; ++k) {
-    const std::size_t at = from_end ? count - 4 * (k + 1) : 4 * k;
+    const std::size_t at = Way::from_end ? count - 4 * (k + 1) : 4 * k;
     HWY_UNROLL(2)
     for (std::size_t half = 0; half < 2; ++half) {
       FourRows rows;
@@ -117,27 +193,36 @@ void sum_eight_rows(const std::array<const float*, 8>& from, std::size_t count, 
       rows = transposed(rows);
       HWY_UNROLL(4)
       for (std::size_t j = 0; j < 4; ++j) {
-        auto& element = rows[from_end ? 3 - j : j];
-        const auto before = now[half];
-        now[half] = hn::Add(before, hn::PromoteTo(d, element));
-        element = floats_of<for_halves>(is_exclusive ? before : now[half]);
+        auto& element = rows[Way::from_end ? 3 - j : j];
+        const auto before = totals[half], number = hn::PromoteTo(d, element);
+        totals[half] = Way::is_product ? hn::Mul(before, number) : hn::Add(before, number);
+        auto result = hn::IfThenElse(takes_before, before, totals[half]);
+        if constexpr (Way::is_product) result = product_of(d, result, powers[half]);
+        element = floats_of<Way::for_halves>(result);
       }
+      if constexpr (Way::is_product) settle(d, totals[half], exponents[half], powers[half]);
       rows = transposed(rows);
       for (std::size_t r = 0; r < 4; ++r)
         hn::StoreU(rows[r], floats, to + (4 * half + r) * pitch + at);
     }
   }
-  hn::StoreU(now[0], d, totals);
-  hn::StoreU(now[1], d, totals + 4);
+  for (std::size_t half = 0; half < 2; ++half) {
+    hn::StoreU(totals[half], d, &running.totals[4 * half]);
+    hn::StoreU(powers[half], d, &running.powers[4 * half]);
+    hn::StoreU(exponents[half], di, &running.exponents[4 * half]);
+  }
   for (std::size_t k = 4 * fours; k < count; ++k) {
-    const std::size_t at = from_end ? count - 1 - k : k;
+    const std::size_t at = Way::from_end ? count - 1 - k : k;
     for (std::size_t r = 0; r < 8; ++r) {
-      const double before = totals[r];
-      totals[r] = before + static_cast<double>(from[r][at]);
-      const double result = is_exclusive ? before : totals[r];
-      to[r * pitch + at] = for_halves ? float_for_half(result) : static_cast<float>(result);
+      double& total = running.totals[r];
+      const double before = total, number = static_cast<double>(from[r][at]);
+      total = Way::is_product ? before * number : before + number;
+      double result = is_exclusive ? before : total;
+      if constexpr (Way::is_product) result = product_of(result, running.powers[r]);
+      to[r * pitch + at] = Way::for_halves ? float_for_half(result) : static_cast<float>(result);
     }
   }
+  if constexpr (Way::is_product) settle_all(running);
 }
 #endif
 
@@ -153,7 +238,6 @@ class Scan {
   // Rows that are asked for before they are computed.
   static constexpr std::uint64_t rows_ahead = 4;
   static constexpr std::uint64_t fetched_max = 4096;  // bytes
-  using Totals = std::array<Value, together>;
   // What needs no conversion but between floats and doubles.
   using Element = std::conditional_t<std::is_floating_point_v<Value>, float, Value>;
 
@@ -179,17 +263,18 @@ class Scan {
     const std::uint64_t first = block * blocks.length;
     const std::uint64_t last = std::min(extent_, first + blocks.length);
     const std::byte* from = input_ + outer_.offsets(outer)[0] * size_;
-    totals_.assign(end - begin, Value{is_product});
-    powers_.assign(end - begin, {});
     if (inner() == 1) {
-      add_up_alone(from, first, last);
-    } else if (are_rows_packed(end - begin)) {
+      *to = start_alone(from, first, last);
+      return;
+    }
+    begin_beside(end - begin);
+    if (are_rows_packed(end - begin)) {
       add_up_packed(from, first, last);
     } else {  // as outputs that nobody reads
       std::vector<std::byte> row((end - begin) * size_);
       run_rows(outer, begin, end, first, last, {row.data(), 0});
     }
-    for (std::size_t k = 0; k < totals_.size(); ++k) to[k] = start_of(totals_[k], powers_[k]);
+    for (std::size_t k = 0; k < totals_.size(); ++k) to[k] = start_of(k);
   }
 
   /// Blocks [first, first + count) of a sequence that stands alone; `starts` is that of its first
@@ -203,11 +288,13 @@ class Scan {
       const std::uint64_t whole = std::min(first + count - b, left / blocks.length);
       const auto rows = static_cast<std::size_t>(std::clamp<std::uint64_t>(whole, 1, together));
       Group group{.rows = rows, .takes_vectors = rows == together && can_take_vectors()};
-      group.totals.fill(Value{is_product});
+      group.running = running();
       for (std::size_t r = 0; r < rows; ++r) {
+        const ScanStart& start = starts[b + r];
         group.inputs[r] = from + (b + r) * blocks.length * stride_ * size_;
-        group.totals[r] = value_of(starts[b + r]);
-        group.powers[r] = power_of(starts[b + r]);
+        group.running.totals[r] = value_of(start);
+        group.running.exponents[r] = start.exponent;
+        group.running.powers[r] = power_of(start.exponent);
       }
       run_group(group, std::min(left, blocks.length), to, pitch);
       b += rows, to += rows * pitch;
@@ -222,11 +309,13 @@ class Scan {
     const std::uint64_t last = std::min(extent_, first + blocks.length);
     for (; begin < end; begin += beside, to.to += beside * size_) {
       const std::uint64_t count = std::min<std::uint64_t>(end - begin, beside);
-      totals_.resize(count);
-      powers_.resize(count);
+      begin_beside(count);
       for (std::uint64_t k = 0; k < count; ++k, ++starts) {
         totals_[k] = value_of(*starts);
-        powers_[k] = power_of(*starts);
+        if constexpr (has_powers) {
+          exponents_[k] = starts->exponent;
+          powers_[k] = power_of(starts->exponent);
+        }
       }
       run_rows(outer, begin, begin + count, first, last, to);
     }
@@ -276,50 +365,69 @@ class Scan {
     if constexpr (std::is_floating_point_v<Value>) return start.number;
     return static_cast<Value>(start.integer);
   }
-  static Power power_of(const ScanStart& start) {
-    return {start.exponent, std::ldexp(1.0, std::clamp(start.exponent, -1022, 1023))};
-  }
-  static ScanStart start_of(Value total, const Power& power) {
+  static ScanStart start_of(Value total, std::int64_t exponent) {
     if constexpr (std::is_floating_point_v<Value>)
-      return {.number = total, .exponent = power.exponent};
+      return {.number = total, .exponent = exponent};
     else
       return {.integer = total};
   }
-  // Elements [first, last) of a sequence, in lanes that do not wait for each other.
-  HWY_NOINLINE void add_up_alone(const std::byte* from, std::uint64_t first, std::uint64_t last) {
-    Totals totals;
-    std::array<Power, together> powers{};
-    totals.fill(Value{is_product});
+  ScanStart start_of(std::size_t k) const {
+    return start_of(totals_[k], has_powers ? exponents_[k] : 0);
+  }
+  static Running<Value> running() {
+    Running<Value> all;
+    all.totals.fill(Value{is_product});
+    all.exponents.fill(0);
+    all.powers.fill(1);
+    return all;
+  }
+  // Sequences beside each other.
+  void begin_beside(std::size_t count) {
+    totals_.assign(count, Value{is_product});
+    exponents_.assign(has_powers ? count : 0, 0);
+    powers_.assign(has_powers ? count : 0, 1);
+  }
+
+  // What elements [first, last) of a sequence come to, in lanes that do not wait for each other.
+  HWY_NOINLINE ScanStart start_alone(const std::byte* from, std::uint64_t first,
+                                     std::uint64_t last) {
+    Running<Value> lanes = running();
     for (std::uint64_t i = first; i < last; i += chunk) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, last - i));
       load_numbers(from + i * stride_ * size_, stride_, count, numbers_.data());
       std::fill(numbers_.begin() + static_cast<std::ptrdiff_t>(count), numbers_.begin() + chunk,
                 Value{is_product});
-      for (std::size_t k = 0; k < chunk; k += together) {
-        for (std::size_t r = 0; r < together; ++r) totals[r] = combined(totals[r], numbers_[k + r]);
-        if constexpr (has_powers) {
-          if (k / together % settled_for == settled_for - 1)
-            HWY_NAMESPACE::settle_all(totals.data(), powers.data(), together);
+      for (std::size_t k = 0; k < chunk; k += settled_for * together) {
+        Value* HWY_RESTRICT totals = lanes.totals.data();
+        for (std::size_t j = k; j < k + settled_for * together; j += together) {
+          for (std::size_t r = 0; r < together; ++r)
+            totals[r] = combined(totals[r], numbers_[j + r]);
         }
+        if constexpr (has_powers) settle_all(lanes);
       }
     }
-    ScanStart all = start_of(totals[0], powers[0]);
+    ScanStart all = start_of(lanes.totals[0], lanes.exponents[0]);
     for (std::size_t r = 1; r < together; ++r)
-      all = joined(kernel_, all, start_of(totals[r], powers[r]));
-    totals_[0] = value_of(all);
-    powers_[0] = power_of(all);
+      all = joined(kernel_, all, start_of(lanes.totals[r], lanes.exponents[r]));
+    return all;
   }
 
   // Whether short rows of all sequences follow each other.
   bool are_rows_packed(std::uint64_t width) const {
-    return width == inner() && width == stride_ && width <= chunk / 4 &&
+    constexpr Threshold width_most{64, 3};
+    return width == inner() && width == stride_ && width <= width_most &&
            inner_.stretch() == width && inner_.steps()[0] == 1;
+  }
+
+  // So many of them are computed at a time.
+  static std::uint64_t packed_rows(std::uint64_t width) {
+    return 2 * chunk / width / settled_for * settled_for;
   }
 
   // The elements of such rows [first, last), to totals_.
   HWY_NOINLINE void add_up_packed(const std::byte* from, std::uint64_t first, std::uint64_t last) {
     const std::size_t width = totals_.size();
-    const std::uint64_t rows = chunk / width / settled_for * settled_for;
+    const std::uint64_t rows = packed_rows(width);
     for (std::uint64_t i = first; i < last; i += rows) {
       const auto count = static_cast<std::size_t>(std::min(rows, last - i));
       load_numbers(from + i * width * size_, 1, count * width, numbers_.data());
@@ -327,7 +435,7 @@ class Scan {
         const Value* HWY_RESTRICT numbers = &numbers_[r * width];
         Value* HWY_RESTRICT totals = totals_.data();
         for (std::size_t k = 0; k < width; ++k) totals[k] = combined(totals[k], numbers[k]);
-        if (has_powers && r % settled_for == settled_for - 1) settle_all();
+        if (r % settled_for == settled_for - 1) settle_beside();
       }
     }
   }
@@ -335,8 +443,7 @@ class Scan {
   // So few that their totals stay in the nearest cache.
   void run_beside(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
                   const Destination& to) {
-    totals_.assign(end - begin, Value{is_product});
-    powers_.assign(has_powers ? end - begin : 0, {});
+    begin_beside(end - begin);
     run_rows(outer, begin, end, 0, extent_, to);
   }
 
@@ -344,6 +451,10 @@ class Scan {
   HWY_NOINLINE void run_rows(std::uint64_t outer, std::uint64_t begin, std::uint64_t end,
                              std::uint64_t first, std::uint64_t last, const Destination& to) {
     const std::uint64_t from = outer_.offsets(outer)[0];
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (are_rows_packed(end - begin) && to.pitch == (end - begin) * size_)
+        return run_packed(input_ + from * size_, first, last, to);
+    }
     for (std::uint64_t i = 0; i < last - first; ++i) {
       const std::uint64_t row_index = kernel_.from_end ? last - first - 1 - i : i;
       const std::uint64_t index = first + row_index;
@@ -359,7 +470,27 @@ class Scan {
         }
       });
       output.finish();
-      if (has_powers && i % settled_for == settled_for - 1) settle_all();
+      if (i % settled_for == settled_for - 1) settle_beside();
+    }
+  }
+
+  // Short rows [first, last) that follow each other, from totals_ on.
+  HWY_NOINLINE void run_packed(const std::byte* from, std::uint64_t first, std::uint64_t last,
+                               const Destination& to) {
+    const std::size_t width = totals_.size();
+    const std::uint64_t rows = packed_rows(width);
+    for (std::uint64_t done = first; done < last; done += rows) {
+      const auto count = static_cast<std::size_t>(std::min(rows, last - done));
+      const std::uint64_t begin = kernel_.from_end ? last - (done - first) - count : done;
+      load_numbers(from + begin * width * size_, 1, count * width, numbers_.data());
+      for (std::size_t r = 0; r < count; ++r) {
+        const std::size_t row = kernel_.from_end ? count - 1 - r : r;
+        scan_row(&numbers_[row * width], width, 0);
+        if (r % settled_for == settled_for - 1) settle_beside();
+      }
+      OutputBytes output(to.to + (begin - first) * to.pitch, stores_);
+      store_numbers(numbers_.data(), count * width, output.take(count * to.pitch));
+      output.finish();
     }
   }
 
@@ -368,15 +499,14 @@ class Scan {
     std::size_t rows;
     bool takes_vectors;
     std::array<const std::byte*, together> inputs;
-    Totals totals;
-    std::array<Power, together> powers;
+    Running<Value> running;
   };
 
   Group group_of(std::uint64_t first, std::size_t rows) const {
     Group group{.rows = rows, .takes_vectors = rows == together && can_take_vectors()};
     for (std::size_t r = 0; r < rows; ++r)
       group.inputs[r] = input_ + outer_.offsets(first + r)[0] * size_;
-    group.totals.fill(Value{is_product});
+    group.running = running();
     return group;
   }
 
@@ -394,7 +524,8 @@ class Scan {
     run_group(group, extent_, to, pitch);
   }
 
-  void run_group(Group& group, std::uint64_t extent, std::byte* to, std::uint64_t pitch) {
+  HWY_NOINLINE void run_group(Group& group, std::uint64_t extent, std::byte* to,
+                              std::uint64_t pitch) {
     constexpr std::uint64_t line = 64;
     const std::size_t rows = group.rows;
     const std::uint64_t behind = reinterpret_cast<std::uintptr_t>(to) % line / size_;
@@ -419,11 +550,11 @@ class Scan {
   }
 
   // Elements [begin, begin + count) of each sequence.
-  void compute_chunk(Group& group, std::uint64_t begin, std::size_t count) {
-    if (group.takes_vectors) return sum_chunk(group.inputs, begin, count, group.totals);
+  HWY_NOINLINE void compute_chunk(Group& group, std::uint64_t begin, std::size_t count) {
+    if (group.takes_vectors) return scan_eight(group.inputs, begin, count, group.running);
     for (std::size_t r = 0; r < group.rows; ++r)
       load_numbers(group.inputs[r] + begin * stride_ * size_, stride_, count, &numbers_[r * chunk]);
-    scan_chunk(count, group.totals, group.powers);
+    scan_chunk(count, group.running);
   }
 
   void store_chunk(const Group& group, std::size_t row, std::size_t count, std::byte* to) const {
@@ -431,17 +562,16 @@ class Scan {
     store<StoreMode::truncates, float>(kernel_.data_type, &floats_[row * chunk], count, to);
   }
 
-  /// Whether several rows are summed by vectors: sums of floats that lie at a stretch.
+  /// Whether eight rows are computed by vectors: floats that lie at a stretch.
   bool can_take_vectors() const {
-    const bool is_float = is_within_float32(kernel_.data_type);
-    return DMLOP_CPU_SCANS_VECTORS != 0 && std::is_same_v<Value, double> && !is_product &&
-           is_float && stride_ == 1;
+    return DMLOP_CPU_SCANS_VECTORS != 0 && std::is_same_v<Value, double> &&
+           is_within_float32(kernel_.data_type) && stride_ == 1;
   }
 
   // Elements [begin, begin + count) of each row, to floats_.
-  void sum_chunk([[maybe_unused]] const std::array<const std::byte*, together>& inputs,
-                 [[maybe_unused]] std::uint64_t begin, [[maybe_unused]] std::size_t count,
-                 [[maybe_unused]] Totals& totals) {
+  void scan_eight([[maybe_unused]] const std::array<const std::byte*, together>& inputs,
+                  [[maybe_unused]] std::uint64_t begin, [[maybe_unused]] std::size_t count,
+                  [[maybe_unused]] Running<Value>& running) {
 #if DMLOP_CPU_SCANS_VECTORS
     if constexpr (std::is_same_v<Value, double>) {
       steps_.add(count * 4 * together);
@@ -454,13 +584,10 @@ class Scan {
         load(kernel_.data_type, input, 1, count, &floats_[r * chunk]);
         from[r] = &floats_[r * chunk];
       }
-      const auto sum = [&](auto is_exclusive, auto from_end, auto for_halves) {
-        sum_eight_rows<is_exclusive(), from_end(), for_halves()>(from, count, floats_.data(), chunk,
-                                                                 totals.data());
-      };
-      with_bool(kernel_.is_exclusive, [&](auto is_exclusive) {
-        with_bool(kernel_.from_end, [&](auto from_end) {
-          with_bool(!is_direct_, [&](auto for_halves) { sum(is_exclusive, from_end, for_halves); });
+      with_bool(kernel_.from_end, [&](auto from_end) {
+        with_bool(!is_direct_, [&](auto for_halves) {
+          scan_eight_rows<EightRows<is_product, from_end(), for_halves()>>(
+              from, count, floats_.data(), chunk, kernel_.is_exclusive, running);
         });
       });
     }
@@ -473,34 +600,30 @@ class Scan {
     value ? action(std::true_type()) : action(std::false_type());
   }
 
-  void scan_chunk(std::size_t count, Totals& totals, std::array<Power, together>& powers) {
+  HWY_NOINLINE void scan_chunk(std::size_t count, Running<Value>& running) {
     const std::size_t piece = has_powers ? settled_for : count;
     for (std::size_t i = 0; i < count; i += piece) {
       const std::size_t part = std::min(piece, count - i);
       Value* at = numbers_.data() + (kernel_.from_end ? count - i - part : i);
       if (kernel_.is_exclusive) {
-        scan_piece<true>(at, part, totals, powers);
+        scan_piece<true>(at, part, running);
       } else {
-        scan_piece<false>(at, part, totals, powers);
+        scan_piece<false>(at, part, running);
       }
-      if constexpr (has_powers) {
-        HWY_NAMESPACE::settle_all(totals.data(), powers.data(), together);
-      }
+      if constexpr (has_powers) settle_all(running);
     }
   }
 
   template <bool is_exclusive>
-  void scan_piece(Value* numbers, std::size_t count, Totals& totals,
-                  const std::array<Power, together>& powers) const {
+  void scan_piece(Value* numbers, std::size_t count, Running<Value>& running) const {
     const std::ptrdiff_t step = kernel_.from_end ? -1 : 1;
     Value* at = kernel_.from_end ? numbers + count - 1 : numbers;
-    Totals now = totals;
+    auto now = running.totals;
     const auto next = [&](std::size_t r) HWY_ATTR {
       Value* number = at + r * chunk;
       const Value before = now[r];
       now[r] = combined(before, *number);
-      *number = is_exclusive ? before : now[r];
-      if constexpr (has_powers) *number *= powers[r].factor;
+      *number = result_of(is_exclusive ? before : now[r], running.powers[r]);
     };
     for (std::size_t i = 0; i < count; ++i, at += step) {
       [&]<std::size_t... r>(std::index_sequence<r...>) HWY_ATTR {
@@ -508,20 +631,24 @@ class Scan {
       }
       (std::make_index_sequence<together>());
     }
-    totals = now;
+    running.totals = now;
+  }
+
+  static HWY_INLINE Value result_of(Value total, [[maybe_unused]] double power) {
+    if constexpr (has_powers) return product_of(total, power);
+    return total;
   }
 
   // The next element of `count` sequences from `first` on, read and written as they stand.
   template <bool is_exclusive>
   void direct_row(const std::byte* input, std::size_t count, std::size_t first, std::byte* output) {
     Value* HWY_RESTRICT totals = &totals_[first];
+    const double* HWY_RESTRICT powers = powers_.data() + (has_powers ? first : 0);
     for (std::size_t k = 0; k < count; ++k) {
       const Value before = totals[k];
-      const Value total =
+      totals[k] =
           combined(before, static_cast<Value>(cpu::load<Element>(input + k * sizeof(Element))));
-      totals[k] = total;
-      Value result = is_exclusive ? before : total;
-      if constexpr (has_powers) result *= powers_[first + k].factor;
+      const Value result = result_of(is_exclusive ? before : totals[k], has_powers ? powers[k] : 1);
       cpu::store(output + k * sizeof(Element), static_cast<Element>(result));
     }
   }
@@ -533,28 +660,32 @@ class Scan {
       if (kernel_.is_exclusive) return direct_row<true>(input, count, first, output);
       return direct_row<false>(input, count, first, output);
     }
-    Value* HWY_RESTRICT numbers = numbers_.data();
+    load_numbers(input, inner_.steps()[0], count, numbers_.data());
+    scan_row(numbers_.data(), count, first);
+    store_numbers(numbers_.data(), count, output);
+  }
+
+  // Numbers of `count` sequences from `first` on become results.
+  HWY_NOINLINE void scan_row(Value* HWY_RESTRICT numbers, std::size_t count, std::size_t first) {
     Value* HWY_RESTRICT totals = &totals_[first];
-    load_numbers(input, inner_.steps()[0], count, numbers);
+    const double* HWY_RESTRICT powers = powers_.data() + (has_powers ? first : 0);
     if (kernel_.is_exclusive) {
       for (std::size_t k = 0; k < count; ++k) {
         const Value before = totals[k];
         totals[k] = combined(before, numbers[k]);
-        numbers[k] = before;
+        numbers[k] = result_of(before, has_powers ? powers[k] : 1);
       }
     } else {
-      for (std::size_t k = 0; k < count; ++k)
-        numbers[k] = totals[k] = combined(totals[k], numbers[k]);
+      for (std::size_t k = 0; k < count; ++k) {
+        totals[k] = combined(totals[k], numbers[k]);
+        numbers[k] = result_of(totals[k], has_powers ? powers[k] : 1);
+      }
     }
-    if constexpr (has_powers) {
-      for (std::size_t k = 0; k < count; ++k) numbers[k] *= powers_[first + k].factor;
-    }
-    store_numbers(numbers, count, output);
   }
 
-  void settle_all() {
+  HWY_INLINE void settle_beside() {
     if constexpr (has_powers)
-      HWY_NAMESPACE::settle_all(totals_.data(), powers_.data(), powers_.size());
+      settle_all(totals_.data(), exponents_.data(), powers_.data(), totals_.size());
   }
 
   // Asks for the row that comes in a while: it is far from this one.
@@ -572,9 +703,11 @@ class Scan {
   std::uint64_t extent_, stride_;  // of sequences
   Walk<1> outer_, inner_;
   std::vector<Value> numbers_;
-  std::vector<float> floats_;  // the same of sums by vectors
+  std::vector<float> floats_;  // the same of eight rows by vectors
+  // Of sequences beside each other.
   std::vector<Value> totals_;
-  std::vector<Power> powers_;
+  std::vector<std::int64_t> exponents_;
+  std::vector<double> powers_;
   Steps steps_;
 };
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -52,35 +51,15 @@ inline std::optional<ScanBlocks> blocks_of(const ScanKernel& scan) {
 struct ScanStart {
   double number = 0;
   std::uint64_t integer = 0;
-  int exponent = 0;
+  std::int64_t exponent = 0;
 };
 
-// A product of floats, as totals hold it, is total * power: so none between is too large or too
-// small for a double.
-struct Power {
-  int exponent = 0;
-  double factor = 1;
-};
-/// Takes a power of two out of a total that is neither 0 nor infinite.
-inline void settle(double& total, Power& power) {
-  constexpr int fraction_bits = 52, bias = 1023;
-  constexpr std::uint64_t exponents = std::uint64_t{0x7ff} << fraction_bits;
-  const auto bits = std::bit_cast<std::uint64_t>(total);
-  int exponent = static_cast<int>((bits & exponents) >> fraction_bits) - bias;
-  if (exponent > -bias) {
-    total = std::bit_cast<double>((bits & ~exponents) | std::uint64_t{bias} << fraction_bits);
-  } else {  // a denormal
-    exponent = std::ilogb(total);
-    total = std::ldexp(total, -exponent);
-  }
-  power.exponent += exponent;
-  // Beyond these all outputs are 0, or infinite.
-  const int clamped = std::clamp(power.exponent, 1 - bias, bias);
-  power.factor = std::bit_cast<double>(static_cast<std::uint64_t>(clamped + bias) << fraction_bits);
-}
-
-inline void take_power(double& total, Power& power) {
-  if (total != 0 && std::isfinite(total)) settle(total, power);
+/// Takes the power of two out of a total, so that no product of two is too large or too small.
+inline void take_power(ScanStart& total) {
+  if (total.number == 0 || !std::isfinite(total.number)) return;
+  const int exponent = std::ilogb(total.number);
+  total.number = std::ldexp(total.number, -exponent);
+  total.exponent += exponent;
 }
 
 inline bool is_of_floats(const ScanKernel& kernel) {
@@ -97,14 +76,13 @@ inline ScanStart joined(const ScanKernel& kernel, const ScanStart& a, const Scan
   if (!is_of_floats(kernel))
     return {.integer = kernel.is_product ? a.integer * b.integer : a.integer + b.integer};
   if (!kernel.is_product) return {.number = a.number + b.number};
-  double first = a.number, second = b.number;
-  Power power{a.exponent, 1}, more{b.exponent, 1};
-  take_power(first, power);
-  take_power(second, more);
-  double total = first * second;
-  power.exponent += more.exponent;
-  take_power(total, power);
-  return {.number = total, .exponent = power.exponent};
+  ScanStart first = a, second = b;
+  take_power(first);
+  take_power(second);
+  ScanStart total{.number = first.number * second.number,
+                  .exponent = first.exponent + second.exponent};
+  take_power(total);
+  return total;
 }
 
 /// What to compute of a scan.
