@@ -446,13 +446,13 @@ TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does
       const std::uint64_t place = i / inner % count;
       const std::uint64_t k = is_decreasing ? count - 1 - place : place;
       const auto factors = exponents.begin() + static_cast<std::ptrdiff_t>(k);
-      const int beside = static_cast<int>(i % inner);  // sequences differ in their first factor
-      const auto put = [&](Tensor& tensor, int exponent) {
-        const auto number = static_cast<float>(std::ldexp(1.0, exponent));
+      const int beside = static_cast<int>(i % inner % 3);  // sequences differ in their first factor
+      const auto put = [&](Tensor& tensor, double sign, int exponent) {
+        const auto number = static_cast<float>(std::ldexp(sign, exponent));
         std::memcpy(&tensor.bytes[i * 4], &number, sizeof number);
       };
-      put(input, *factors + (k == 0 ? beside : 0));
-      put(output, std::accumulate(exponents.begin(), factors + 1, beside));
+      put(input, k == 0 ? -1 : 1, *factors + (k == 0 ? beside : 0));
+      put(output, -1, std::accumulate(exponents.begin(), factors + 1, beside));
     }
     PlanCase a_case = scan_case({axis, true, is_decreasing}, input);
     a_case.outputs[0].tensor = output;
@@ -460,7 +460,9 @@ TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does
   };
   check({count}, 0, false);
   check({5, count}, 1, true);
+  check({9, count}, 1, true);
   check({2, count, 3}, 1, false);
+  check({2, count, 70}, 1, true);
 }
 
 }  // namespace
