@@ -44,9 +44,10 @@ class Reduction {
         kept_(kernel.extents, kernel.operands, 0, kernel.kept - 1),
         reduced_(kernel.extents, kernel.operands, kernel.kept, kernel.extents.size() - 1),
         size_(size_of(kernel.output_type)),
+        width_(width_of(shape_)),
         cells_(cells),
-        numbers_(shape_.width),
-        integers_(shape_.width) {
+        numbers_(width_),
+        integers_(width_) {
     readers_.reserve(kernel.operands.size());
     for (std::size_t next = 0; const ReduceOperand& operand : kernel.operands) {
       readers_.emplace_back(operand,
@@ -99,6 +100,11 @@ class Reduction {
   }
 
  private:
+  // Rows that are read together; of short ones several, too, although each is read at a stretch.
+  static std::uint64_t width_of(const ReduceShape& shape) {
+    return shape.width == 1 && shape.length <= chunk ? 16 : shape.width;
+  }
+
   // Calls action(i, count) for the rows [begin, begin + length), those that are read together: i is
   // the first one's index along the innermost kept axis.
   template <typename Action>
@@ -107,7 +113,7 @@ class Reduction {
     kept_.seek(begin / extent);
     for (std::uint64_t left = length, i = begin % extent; left > 0; kept_.next(), i = 0) {
       for (const std::uint64_t end = std::min(extent, i + left); i < end;) {
-        const auto count = static_cast<std::size_t>(std::min(shape_.width, end - i));
+        const auto count = static_cast<std::size_t>(std::min(width_, end - i));
         action(i, count);
         i += count, left -= count;
       }
@@ -263,6 +269,7 @@ class Reduction {
   std::uint64_t first_ = 0, last_;  // the elements of each row that are read
   AxisWalk kept_, reduced_;         // without the innermost axis of each
   std::size_t size_;                // of an output element
+  std::uint64_t width_;
   Cells<Value>& cells_;
   std::vector<OperandReader<Value>> readers_;
   std::array<const Value*, AxisWalk::operands_max> chunks_{};

@@ -185,11 +185,8 @@ class FoldCells : public Cells<typename Fold::Value> {
     add_in_turns(cells_ + at, count, from, std::make_index_sequence<Fold::operands>());
   }
   void join(std::size_t at, std::size_t place) override {
-    Cell cells[Fold::lanes];
-    std::copy_n(cells_ + at, Fold::lanes, cells);
-    for (std::size_t half = Fold::lanes / 2; half > 0; half /= 2) {
-      for (std::size_t k = 0; k < half; ++k) cells[k] = Fold::both(cells[k], cells[k + half]);
-    }
+    Cell cells[Fold::lanes / 2];
+    join_halves<Fold::lanes / 2>(cells_ + at, cells);
     cells_[place] = cells[0];
   }
 
@@ -205,6 +202,14 @@ class FoldCells : public Cells<typename Fold::Value> {
                                 const Values* HWY_RESTRICT... from) {
     HWY_UNROLL(1)  // or compilers take the cells of a row one by one
     for (std::size_t i = 0; i < count; ++i) cells[i] = Fold::both(cells[i], Fold::of(from[i]...));
+  }
+
+  // One half of the cells and the other, and so on until one is left. All counts are known, so that
+  // cells stay in registers.
+  template <std::size_t half>
+  static HWY_INLINE void join_halves(const Cell* from, Cell* to) {
+    for (std::size_t k = 0; k < half; ++k) to[k] = Fold::both(from[k], from[k + half]);
+    if constexpr (half > 1) join_halves<half / 2>(to, to);
   }
 
   template <std::size_t... k>
