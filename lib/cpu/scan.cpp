@@ -8,9 +8,7 @@
 // it come to.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
