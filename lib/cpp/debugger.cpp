@@ -109,6 +109,12 @@ class DebuggerReader {
                       "the debugger does not show it", "show it, too, and paste all of it");
   }
 
+  // "-0" is a float: no debugger shows an integer like that.
+  static std::optional<Number> negative(const Number& number) {
+    const bool is_integer_zero = number.is_integer() && number.integer == 0;
+    return is_integer_zero ? real_number(-0.0, Number::Type::single) : apply("-", number);
+  }
+
   Value number() {
     const std::size_t first = at_;
     const bool is_negative = take("-");
@@ -119,7 +125,7 @@ class DebuggerReader {
     auto found = old                                  ? old
                  : token.is("inf") || token.is("nan") ? std::optional(word_number(token))
                                                       : literal(token.text);
-    if (found && is_negative) found = apply("-", *found);
+    if (found && is_negative) found = negative(*found);
     if (continues()) return odd(first);
     while (!is_over() && now().kind == Token::Kind::text) ++at_;  // 65 'A'
     if (!is_over() && token.is("nan") && take("(")) {
@@ -200,9 +206,17 @@ class DebuggerReader {
     return objects_[address] = variable;
   }
 
+  static bool is_pointer(const Value& value) { return value.kind == Kind::pointer; }
+
+  // A short "0x0" was read as a number.
+  static bool is_null(const Value& value) {
+    return value.kind == Kind::null ||
+           (value.kind == Kind::number && value.number.as_double() == 0);
+  }
+
   // Whether two values that are shown for one place contradict each other.
   static bool contradict(const Value& a, const Value& b) {
-    if (a.kind != b.kind) return false;
+    if (a.kind != b.kind) return (is_pointer(a) && is_null(b)) || (is_null(a) && is_pointer(b));
     if (a.kind == Kind::word) return a.word != b.word;
     if (a.kind == Kind::pointer) return a.target.variable != b.target.variable;
     if (a.kind != Kind::number) return false;
