@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "described.hpp"
@@ -65,6 +66,10 @@ class GraphInMemory {
     return messages_of(found);
   }
 
+  Address name(const std::string& text) {
+    return builder.keep(std::vector<char>(text.c_str(), text.c_str() + text.size() + 1));
+  }
+
   StructBuilder builder;
   GraphDesc desc{};
   std::vector<TypedDesc> nodes;
@@ -74,10 +79,6 @@ class GraphInMemory {
   std::map<Address, std::shared_ptr<const ReadOperator>> operators;
 
  private:
-  Address name(const std::string& text) {
-    return builder.keep(std::vector<char>(text.c_str(), text.c_str() + text.size() + 1));
-  }
-
   void add_node(const GraphNode& node, std::uint32_t index) {
     for (std::uint32_t i = 0; i < node.outputs.size(); ++i) {
       if (!node.outputs[i].empty()) sources_[node.outputs[i]] = {index, i};
@@ -256,6 +257,49 @@ TEST_CASE("layer: nodes are put into an order in which they can run, and edges g
   CHECK(read->nodes[0].outputs == std::vector<std::string>{"first.0"});
   CHECK(read->nodes[1].inputs == std::vector<std::string>{"first.0"});
   CHECK(read->outputs == std::vector<std::string>{"second.0"});
+}
+
+TEST_CASE("layer: of edges with the same name, outputs keep it before inputs and all others") {
+  // p, q -> add -> m -> relu -> y; m is an output, too.
+  const Graph graph{.file = "",
+                    .inputs = {"p", "q"},
+                    .outputs = {"y", "m"},
+                    .nodes = {{"add", example_of("ELEMENT_WISE_ADD"), {"p", "q"}, {"m"}},
+                              {"relu", example_of("ACTIVATION_RELU"), {"m"}, {"n"}},
+                              {"tanh", example_of("ACTIVATION_TANH"), {"n"}, {"y"}}}};
+  const std::vector<std::string> names{"e", "e_2", ""};
+  std::size_t count = 0;
+  for (std::size_t choice = 0; choice < 3 * 3 * 3 * 3 * 3 * 3; ++choice) {
+    GraphInMemory memory(graph);
+    std::vector<std::string> given;  // to y, m, p, q, m -> relu and relu -> tanh
+    for (std::size_t i = 0, rest = choice; i < 6; ++i, rest /= 3) given.push_back(names[rest % 3]);
+    for (std::size_t i = 0; i < 2; ++i) {
+      memory.outputs[i].name = memory.name(given[i]);
+      memory.inputs[i].name = memory.name(given[2 + i]);
+      memory.between[i].name = memory.name(given[4 + i]);
+    }
+    std::set<std::string> taken;
+    const auto named = [&](const std::string& wished, const std::string& otherwise) {
+      const std::string& name = wished.empty() ? otherwise : wished;
+      std::string free = name;
+      for (int i = 2; !taken.insert(free).second; ++i) free = name + "_" + std::to_string(i);
+      return free;
+    };
+    const std::string y = named(given[0], "tanh.0"), m = named(given[1], "add.0");
+    const std::string p = named(given[2], "input0"), q = named(given[3], "input1");
+    const std::string n = named(given[5], "relu.0");  // m -> relu has a name
+    Diagnostics findings;
+    const auto read = memory.read(findings);
+    REQUIRE_MESSAGE(read.has_value(), messages_of(findings));
+    const bool is_right =
+        read->outputs == std::vector{y, m} && read->inputs == std::vector{p, q} &&
+        read->nodes[0].inputs == std::vector{p, q} && read->nodes[0].outputs == std::vector{m} &&
+        read->nodes[1].inputs == std::vector{m} && read->nodes[1].outputs == std::vector{n} &&
+        read->nodes[2].inputs == std::vector{n} && read->nodes[2].outputs == std::vector{y};
+    if (!is_right) FAIL_CHECK("names given: ", join(given), "; outputs: ", join(read->outputs));
+    ++count;
+  }
+  CHECK(count == 729);
 }
 
 TEST_CASE("layer: a refused graph is explained by its nodes") {
