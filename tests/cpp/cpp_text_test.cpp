@@ -219,6 +219,36 @@ TEST_CASE("from C++: floats are the nearest FLOAT, in its shortest form") {
   }
 }
 
+TEST_CASE("from C++: infinity and NaN have the names that C++ has for them, and no others") {
+  const std::pair<std::string, std::string> words[] = {
+      {"INFINITY", "inf"},
+      {"std::numeric_limits<float>::infinity()", "inf"},
+      {"std::numeric_limits<double>::infinity()", "inf"},
+      {"std::numeric_limits<FLOAT>::infinity()", "inf"},
+      {"NAN", "nan"},
+      {"std::numeric_limits<float>::quiet_NaN()", "nan"},
+      {"std::numeric_limits<double>::quiet_NaN()", "nan"},
+      {"std::numeric_limits<FLOAT>::quiet_NaN()", "nan"}};
+  for (const std::string sign : {"", "+", "-", "- -", "-+", "- - -"}) {
+    const bool is_negative = std::ranges::count(sign, '-') % 2 == 1;
+    for (const auto& [word, value] : words) {
+      for (const std::string& expression : {sign + word, sign + "(" + word + ")"}) {
+        CAPTURE(expression);
+        const Made made = make_alpha("", expression);
+        CHECK(made.findings == "");
+        const std::string expected = is_negative && value == "inf" ? "-inf" : value;
+        if (made.findings.empty()) CHECK(made.desc.at("Alpha") == expected);
+      }
+    }
+    for (const std::string word :
+         {"Infinity", "infinity", "inf", "INF", "Inf", "nan", "NaN", "Nan",
+          "std::numeric_limits<float>::INFINITY()", "std::numeric_limits<float>::quiet_nan()"}) {
+      CAPTURE(word);
+      CHECK(contains(make_alpha("", sign + word).findings, "Alpha is not known from"));
+    }
+  }
+}
+
 TEST_CASE("from C++: every limit of every type is that of C++") {
   const auto check = [](const std::string& type, auto zero) {
     using Limits = std::numeric_limits<decltype(zero)>;
