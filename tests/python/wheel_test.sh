@@ -33,4 +33,4 @@ unset PYTHONPATH DMLOP_LIBRARY
 "$python" -m venv --system-site-packages --without-pip "$folder/all"
 "$folder/alone/bin/pip" --python "$folder/all/bin/python" install --quiet --no-compile --no-index --disable-pip-version-check \
   --ignore-installed "$wheel"
-"$folder/all/bin/python" -m pytest -q -p no:cacheprovider test_dmlop.py
+"$folder/all/bin/python" -m pytest -q -p no:cacheprovider test_dmlop.py test_second_calls.py
