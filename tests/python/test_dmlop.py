@@ -329,6 +329,42 @@ def test_onnx_models():
         dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
 
 
+NAMES = ["a=b", "=", "a=1", "a,b", ",", "a=b,c=d", "a b", " ", '"a"', "'", "a\\b", "a/b", "/", "../a", "a:b", "[0]", "a[0]",
+         "{a}", "%s", "a\tb", "a\nb", "\u00e4", "\u65e5\u672c", "\U0001f41f", "null", "self", "device", "inputs"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_tensors_and_edges(name):
+    x, m, y = name, name + ",m=1", "y/" + name
+    graph = {"inputs": [{"name": x, "DataType": "FLOAT32", "Sizes": [2, 3]}],
+             "nodes": [{"name": x, "type": "ELEMENT_WISE_NEGATE", "desc": {},
+                        "bindings": {"InputTensor": x, "OutputTensor": m}},
+                       {"name": m, "type": "ELEMENT_WISE_NEGATE", "desc": {},
+                        "bindings": {"InputTensor": m, "OutputTensor": y}}]}
+    program = dmlop.load(graph)
+    assert [each.name for each in program.inputs] == [x]
+    assert [each.name for each in program.outputs] == [y]
+    assert [(node.name, node.inputs, node.outputs) for node in program.nodes] == [(x, (x,), (m,)), (m, (m,), (y,))]
+    result = program.run({x: X}, edges=True, device="cpu")
+    assert list(result) == [y] and (result[y] == X).all()
+    assert set(result.edges) == {m, y} and (result.edges[m] == -X).all()
+    message = refusal(dmlop.Usage, lambda: program.run({x + "?": X}, device="cpu"))
+    assert (x if x.isprintable() else "input") in message
+
+
+@pytest.mark.parametrize("name", ["batch", "a=b=c", "a,b,c", "=,=,=", "a=b,c", "a b c", "     ", '"a" b', "'a' b", "a/b/c", "/a/b/",
+                                  "a\\b\\c", "\u65e5\u00e4", "\u00e4=\u00e4", "{a,b}", "[0,1]", "a\tb\nc", "a=1=2", "x=%s;"])
+def test_names_of_dimensions(name):
+    model = (SAMPLES / "onnx/model.onnx").read_bytes()
+    assert len(name.encode()) == len(b"batch") and b"batch" in model
+    program = dmlop.load(model.replace(b"batch", name.encode()), dimensions={name: 2})
+    assert [(each.name, each.sizes) for each in program.inputs] == [("x", (2, 4))]
+    x = np.load(SAMPLES / "onnx/x.npy")
+    assert (program.run({"x": x}, device="cpu")["y"] == dmlop.load(model, dimensions={"batch": 2}).run({"x": x}, device="cpu")["y"]).all()
+    with pytest.raises(dmlop.Error):
+        dmlop.load(model.replace(b"batch", name.encode()), dimensions={name + "x": 2})
+
+
 def test_programs_are_loaded_and_not_run_as_operations():
     graph = SAMPLES / "graph/graph.json"
     image = np.ones((1, 1, 4, 4), np.float32)
