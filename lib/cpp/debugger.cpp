@@ -435,13 +435,25 @@ class DebuggerReader {
       last_ = shown.kind == Kind::pointer ? std::optional(shown.target) : last_;
     } else {
       const bool is_struct = shown.kind == Kind::pointer && is_pointer && members_of(type);
+      const auto before = shown.kind == Kind::list ? shown_before(cells[0], type) : std::nullopt;
+      if (before) merge(*before, shown);
       const Place place =
-          add_variable(name, is_struct || !is_pointer ? type : "", shown, name_span);
+          before ? *before
+                 : add_variable(name, is_struct || !is_pointer ? type : "", shown, name_span);
       last_ = place;
       follow(*last_);
     }
     if (last_ && members_of(type)) structs_.push_back({*last_, type});
     if (structs_.size() > 64) structs_.erase(structs_.begin());
+  }
+
+  // Where the same struct was shown before. A name behind others may be that of another struct.
+  std::optional<Place> shown_before(const Cell& cell, const std::string& type) {
+    if (cell.end != cell.begin + 1 || operator_of(type) == nullptr) return std::nullopt;
+    const auto known = places_.find(name_of(cell));
+    if (known == places_.end() || !known->second.path.empty()) return std::nullopt;
+    const bool is_same = memory_.variables()[known->second.variable].type == type;
+    return is_same ? std::optional(known->second) : std::nullopt;
   }
 
   // The last name of an expression that is no type: "Sizes" of "input.Sizes,4".

@@ -96,7 +96,7 @@ std::string at_address(std::string text) {
 Made make_shown(const std::string& text) {
   const Made made = make(text);
   const std::string once = at_address(text);
-  for (const std::string& other : {once, once + "\n" + once}) {
+  for (const std::string& other : {once, once + "\n" + once, text + "\n" + text}) {
     CAPTURE(other);
     const Made again = make(other);
     CHECK(again.desc.dump() == made.desc.dump());  // == takes -0 for 0
@@ -229,9 +229,11 @@ TEST_CASE("from a debugger: two different values of one member are refused, of e
         const auto before = with_member(member, from, first);
         const auto after = with_member(member, from, second);
         for (std::size_t i = 0; i < before.size(); ++i) {
-          const std::string text = at_address(before[i]) + "\n" + at_address(after[i]);
-          CAPTURE(text);
-          CHECK(contains(make(text).findings, member + " is not known from"));
+          for (const std::string& text :
+               {before[i] + "\n" + after[i], at_address(before[i]) + "\n" + at_address(after[i])}) {
+            CAPTURE(text);
+            CHECK(contains(make(text).findings, member + " is not known from"));
+          }
         }
       }
     }
@@ -239,6 +241,12 @@ TEST_CASE("from a debugger: two different values of one member are refused, of e
   check("PaddingValue", "-1.5", {"-1.5", "nan", "inf", "-inf", "0.5", "3.40282347e+38"});
   check("PaddingMode", "DML_PADDING_MODE_EDGE",
         {"DML_PADDING_MODE_EDGE", "DML_PADDING_MODE_REFLECTION"});
+  const std::string watch = std::string(watch_window) + watch_arrays;
+  for (const std::string other : {"other", "a.desc", "desc.b"}) {
+    CAPTURE(other);
+    const std::string text = watch + replaced(watch, "\tdesc\t", "\t" + other + "\t");
+    CHECK(contains(make(text).findings, "the text describes several operators"));
+  }
   check("Strides", "0x0", {"0x0", "0x7ffe12345678", "0x7ffe12345680"});
 }
 
