@@ -173,7 +173,7 @@ std::vector<std::string> with_member(const std::string& name, const std::string&
   std::vector<std::string> texts;
   std::string watch = replaced(std::string(watch_window) + watch_arrays, "_EDGE (1)", "_EDGE");
   watch = replaced(replaced(watch, "-1.50000000", "-1.5"), "0x0000000000000000 <NULL>", "0x0");
-  for (const std::string text : {watch, std::string(printed_by_gdb),
+  for (const std::string& text : {watch, std::string(printed_by_gdb),
                                  replaced(printed_by_lldb, "0x0000000000000000", "0x0")}) {
     const std::size_t member = text.find(name + (text == watch ? "=" : " = "));
     REQUIRE(member != std::string::npos);
