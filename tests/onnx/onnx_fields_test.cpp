@@ -13,26 +13,6 @@ namespace {
 using namespace onnx_bytes;
 using Json = nlohmann::ordered_json;
 
-std::string text(const std::string& name, const std::string& value) {
-  return part(1, name) + part(4, value) + number(20, 3);
-}
-
-std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
-  std::string bytes = part(1, name) + number(20, 7);
-  for (const std::int64_t value : values) bytes += number(8, value);
-  return bytes;
-}
-
-std::string reals(const std::string& name, const std::vector<float>& values) {
-  return part(1, name) + number(20, 6) + part(7, raw_floats(values));
-}
-
-std::string texts(const std::string& name, const std::vector<std::string>& values) {
-  std::string bytes = part(1, name) + number(20, 8);
-  for (const std::string& value : values) bytes += part(9, value);
-  return bytes;
-}
-
 /// The fields of the first operator that a model becomes, or what is said about the model.
 Json fields_of(const std::string& bytes) {
   Diagnostics findings;
@@ -45,10 +25,6 @@ Json fields_of(const std::string& bytes) {
       return describe(node, *operation, messages).description.at("desc");
   }
   return nullptr;
-}
-
-std::string real(const std::string& name, float value) {
-  return part(1, name) + varint(2 << 3 | 5) + raw_floats({value}) + number(20, 1);
 }
 
 /// A node in the words of a version.

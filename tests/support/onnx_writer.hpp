@@ -47,9 +47,34 @@ inline std::string tensor(const std::string& name, std::int64_t type,
   return tensor_head(name, type, sizes) + part(9, raw);
 }
 
-/// An AttributeProto with an integer.
+// An AttributeProto with one value or several.
+
 inline std::string integer(const std::string& name, std::int64_t value) {
   return part(1, name) + number(3, value) + number(20, 2);
+}
+
+inline std::string real(const std::string& name, float value) {
+  return part(1, name) + varint(2 << 3 | 5) + raw_floats({value}) + number(20, 1);
+}
+
+inline std::string text(const std::string& name, const std::string& value) {
+  return part(1, name) + part(4, value) + number(20, 3);
+}
+
+inline std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
+  std::string bytes = part(1, name) + number(20, 7);
+  for (const std::int64_t value : values) bytes += number(8, value);
+  return bytes;
+}
+
+inline std::string reals(const std::string& name, const std::vector<float>& values) {
+  return part(1, name) + number(20, 6) + part(7, raw_floats(values));
+}
+
+inline std::string texts(const std::string& name, const std::vector<std::string>& values) {
+  std::string bytes = part(1, name) + number(20, 8);
+  for (const std::string& value : values) bytes += part(9, value);
+  return bytes;
 }
 
 inline std::string node(const std::string& type, const std::vector<std::string>& inputs,
@@ -61,6 +86,13 @@ inline std::string node(const std::string& type, const std::vector<std::string>&
   bytes += part(3, "node of " + outputs.front()) + part(4, type);
   for (const std::string& attribute : attributes) bytes += part(5, attribute);
   return bytes;
+}
+
+/// A node of ONNX Runtime's own operators.
+inline std::string microsoft_node(const std::string& type, const std::vector<std::string>& inputs,
+                                  const std::vector<std::string>& outputs,
+                                  const std::vector<std::string>& attributes = {}) {
+  return node(type, inputs, outputs, attributes) + part(7, "com.microsoft");
 }
 
 /// A ValueInfoProto; a dimension is a number or a name.
@@ -80,6 +112,7 @@ struct Parts {
   std::vector<std::string> inputs = {value("x", {"2", "3"})};
   std::vector<std::string> outputs = {value("y", {"2", "3"})};
   std::int64_t version = 17;
+  bool has_microsoft = false;  // ONNX Runtime's own operators
 };
 
 inline std::string model(const Parts& parts) {
@@ -88,7 +121,10 @@ inline std::string model(const Parts& parts) {
   for (const std::string& one : parts.initializers) graph += part(5, one);
   for (const std::string& one : parts.inputs) graph += part(11, one);
   for (const std::string& one : parts.outputs) graph += part(12, one);
-  return number(1, 8) + part(7, graph) + part(8, part(1, "") + number(2, parts.version));
+  std::string bytes =
+      number(1, 8) + part(7, graph) + part(8, part(1, "") + number(2, parts.version));
+  if (parts.has_microsoft) bytes += part(8, part(1, "com.microsoft") + number(2, 1));
+  return bytes;
 }
 
 }  // namespace dmlop::test::onnx_bytes
