@@ -139,12 +139,17 @@ void map_reverse_sequence(Mapping& node) {
   const std::size_t dimensions = value.sizes.size();
   const std::size_t time = Mapping::axis_of(node.integer("time_axis", 0), dimensions);
   const std::size_t batch = Mapping::axis_of(node.integer("batch_axis", 1), dimensions);
+  if (time == batch) Mapping::refuse_invalid("its time_axis is its batch_axis");
   const View from = padded(node.view(0));
   View lengths = node.view(1);
   if (lengths.sizes != Sizes{value.sizes[batch]})
     Mapping::refuse_invalid("its lengths do not fit its batch");
   lengths.sizes = Sizes(dimensions, 1);
   lengths.sizes[batch] = value.sizes[batch];
+  // DirectML has a length for each line along the axis, ONNX for each of the batch.
+  Sizes lines = value.sizes;
+  lines[time] = 1;
+  lengths = broadcast(lengths, lines);
   if (lengths.type == DataType::Int64) lengths.type = DataType::UInt64;
   const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
   node.add(DmlOperator("REVERSE_SUBSEQUENCES")

@@ -1,5 +1,7 @@
 // Operators of ONNX that normalize.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
@@ -102,10 +104,20 @@ void map_local_response(Mapping& node) {
   const Value& value = node.in(0);
   const std::int64_t size = node.required_integer("size");
   if (size < 1 || size > 0x7FFFFFFF) Mapping::refuse_invalid("its size must be from 1 on");
-  const View from = node.view(0);
+  if (value.sizes.size() < 2) Mapping::refuse_invalid("its input must have 2 dimensions and more");
+  // DirectML has 4 dimensions. Sums go over the channels only, so all behind them may be one.
+  Sizes sizes = value.sizes;
+  if (sizes.size() != 4) {
+    const std::uint64_t behind =
+        std::accumulate(sizes.begin() + 2, sizes.end(), std::uint64_t{1}, std::multiplies<>());
+    sizes.resize(2);
+    sizes.insert(sizes.end(), {behind, 1});
+  }
+  const View from = reshaped(node.view(0), sizes);
+  const View to = reshaped(node.output(0, value.type, value.sizes), sizes);
   node.add(DmlOperator("LOCAL_RESPONSE_NORMALIZATION")
                .input("InputTensor", from)
-               .output("OutputTensor", node.output(0, value.type, value.sizes))
+               .output("OutputTensor", to)
                .flag("CrossChannel", true)
                .count("LocalSize", static_cast<std::uint64_t>(size))
                .set("Alpha", node.real("alpha", 1e-4F))
