@@ -17,6 +17,7 @@ struct RecurrentActivation {
   const char* dml;
   RecurrentParameter alpha;
   RecurrentParameter beta;
+  RecurrentParameter constant = {};  // a field that ONNX has no parameter for
 };
 
 constexpr std::array<RecurrentActivation, 10> recurrent_activations{{
@@ -29,7 +30,7 @@ constexpr std::array<RecurrentActivation, 10> recurrent_activations{{
     {"HardSigmoid", "HARD_SIGMOID", {"Alpha", 0.2F}, {"Beta", 0.5F}},
     {"Elu", "ELU", {"Alpha", 1}, {}},
     {"Softsign", "SOFTSIGN", {}, {}},
-    {"Softplus", "SOFTPLUS", {}, {}},
+    {"Softplus", "SOFTPLUS", {}, {}, {"Steepness", 1}},
 }};
 
 struct Network {
@@ -60,7 +61,8 @@ std::vector<GraphActivation> activations_of(const Mapping& node, const Network& 
       Mapping::refuse("its activation \"" + printable(name) + "\" is none of DirectML's");
     GraphActivation& activation = made.emplace_back(
         GraphActivation{"DML_OPERATOR_ACTIVATION_" + std::string(found->dml), {}});
-    if (name == "Softplus") activation.attributes.push_back({"Steepness", 1.0F});
+    if (found->constant.field != nullptr)
+      activation.attributes.push_back({found->constant.field, found->constant.other});
     if (found->alpha.field != nullptr)
       activation.attributes.push_back(
           {found->alpha.field, take(alphas, next_alpha, found->alpha.other)});

@@ -1,5 +1,7 @@
 // What attributes of ONNX's nodes become in the fields of DirectML's operators, where ONNX's own
 // tests of operators have no example.
+#include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
@@ -113,6 +115,43 @@ TEST_CASE("onnx fields: activations take alpha and beta in their own order") {
   CHECK(activations({"HardSigmoid", "Tanh", "ScaledTanh"}, {1.5F}, {0.25F, 0.75F}) ==
         "HARD_SIGMOID{\"Alpha\":1.5,\"Beta\":0.25} TANH{} "
         "SCALED_TANH{\"Alpha\":1,\"Beta\":0.75} ");
+}
+
+TEST_CASE("onnx fields: names of activations are the same in any case") {
+  const auto activations = [](const std::string& name) {
+    return fields_of(
+        model({.nodes = {node("RNN", {"x", "w", "r"}, {"y"}, {texts("activations", {name})})},
+               .inputs = {value("x", {"2", "1", "3"}), value("w", {"1", "2", "3"}),
+                          value("r", {"1", "2", "2"})},
+               .outputs = {value("y", {"2", "1", "1", "2"})}}));
+  };
+  const auto in_case = [](std::string name, int (*convert)(int)) {
+    for (char& c : name) c = static_cast<char>(convert(c));
+    return name;
+  };
+  const std::map<std::string, std::string> expected{
+      {"Relu", "RELU{}"},
+      {"LeakyRelu", "LEAKY_RELU{\"Alpha\":0.01}"},
+      {"ThresholdedRelu", "THRESHOLDED_RELU{\"Alpha\":1}"},
+      {"Tanh", "TANH{}"},
+      {"ScaledTanh", "SCALED_TANH{\"Alpha\":1,\"Beta\":1}"},
+      {"Sigmoid", "SIGMOID{}"},
+      {"HardSigmoid", "HARD_SIGMOID{\"Alpha\":0.2,\"Beta\":0.5}"},
+      {"Elu", "ELU{\"Alpha\":1}"},
+      {"Softsign", "SOFTSIGN{}"},
+      {"Softplus", "SOFTPLUS{\"Steepness\":1}"},
+  };
+  for (const auto& [name, text] : expected) {
+    for (const std::string& spelling :
+         {name, in_case(name, std::tolower), in_case(name, std::toupper)}) {
+      CAPTURE(spelling);
+      const Json fields = activations(spelling);
+      REQUIRE_MESSAGE(fields.is_object(), fields.dump());
+      const Json& one = fields.at("ActivationDescs").at(0);
+      CHECK(one.at("Type").get<std::string>().substr(24) + one.at("Desc").dump() == text);
+    }
+  }
+  CHECK(activations("Affine").dump().find("is none of DirectML's") != std::string::npos);
 }
 
 // What an operator was called otherwise, or took from elsewhere, before a version of ONNX.
