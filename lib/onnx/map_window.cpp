@@ -250,12 +250,6 @@ View channel_view(Mapping& node, std::size_t input, std::size_t dimensions) {
   return view;
 }
 
-View filter_channel_view(Mapping& node, std::size_t input, std::size_t dimensions) {
-  View view = channel_view(node, input, dimensions);
-  std::swap(view.sizes[0], view.sizes[1]);
-  return view;
-}
-
 void map_integer_convolution(Mapping& node) {
   const Convolution made = convolution_of(node, 0, 1);
   const View from = with_two_dimensions(node.view(0));
@@ -263,8 +257,7 @@ void map_integer_convolution(Mapping& node) {
   DmlOperator operation("CONVOLUTION_INTEGER");
   operation.input("InputTensor", from).input("FilterTensor", with_two_dimensions(node.view(1)));
   if (node.has(2)) operation.input("InputZeroPointTensor", channel_view(node, 2, dimensions));
-  if (node.has(3))
-    operation.input("FilterZeroPointTensor", filter_channel_view(node, 3, dimensions));
+  if (node.has(3)) operation.input("FilterZeroPointTensor", channel_view(node, 3, dimensions));
   operation
       .output("OutputTensor", with_two_dimensions(node.output(0, DataType::Int32, made.output)))
       .count("GroupCount", made.groups);
@@ -281,8 +274,8 @@ void map_quantized_convolution(Mapping& node) {
       .input("InputScaleTensor", channel_view(node, 1, dimensions))
       .input("InputZeroPointTensor", channel_view(node, 2, dimensions))
       .input("FilterTensor", with_two_dimensions(node.view(3)))
-      .input("FilterScaleTensor", filter_channel_view(node, 4, dimensions))
-      .input("FilterZeroPointTensor", filter_channel_view(node, 5, dimensions))
+      .input("FilterScaleTensor", channel_view(node, 4, dimensions))
+      .input("FilterZeroPointTensor", channel_view(node, 5, dimensions))
       .input("OutputScaleTensor", channel_view(node, 6, dimensions))
       .input("OutputZeroPointTensor", channel_view(node, 7, dimensions));
   if (node.has(8)) operation.input("BiasTensor", bias_view(node, 8, dimensions));
