@@ -96,8 +96,13 @@ void map_matmul_n_bits(Mapping& node) {
   std::vector<View> tensors{scales};
   if (node.has(3)) {
     View zero = node.view(3);
+    if (zero.type != DataType::UInt8)
+      Mapping::refuse("its zero points are " + std::string(name_of(zero.type)),
+                      "DirectML's have the type of the weights, UINT4");
     zero.type = DataType::UInt4;
     zero.sizes = {n, blocks};
+    // Each row begins with a byte of its own.
+    if (blocks % 2 != 0) zero.strides = {blocks + 1, 1};
     tensors.push_back(zero);
   }
   const View matrix = node.temporary(value.type, {n, k});
