@@ -265,6 +265,78 @@ TEST_CASE("graph runs: an output may be read by nodes, and a constant be short")
         std::vector<std::uint8_t>{7, 8, 9});
 }
 
+// The first n elements go to an output of their own.
+TEST_CASE("graph inputs: readers need as much as the one that needs most, in any order") {
+  const Folder folder;
+  const auto read = [](const std::string& from, std::uint32_t count, std::size_t reader) {
+    return identity(from, tensor({count}), "y" + std::to_string(reader), tensor({count}));
+  };
+  const std::vector<std::string> outputs{"y0", "y1", "y2"};
+  const std::string four_floats = folder.write("4.npy", float_npy("(4,)", {1, 2, 3, 4}));
+  const std::string three_floats = folder.write("3.npy", float_npy("(3,)", {1, 2, 3}));
+  const GraphNode constant = raw_constant("c", {0, 0, 0x80, 0x3F, 0, 0, 0, 0x40,  //
+                                                0, 0, 0x40, 0x40, 0, 0, 0x80, 0x40});
+  std::vector<std::uint32_t> counts{1, 3, 4};
+  do {
+    CAPTURE(counts[0]);
+    CAPTURE(counts[1]);
+    std::vector<float> expected;
+    for (const std::uint32_t count : counts) {
+      for (std::uint32_t i = 0; i < count; ++i) expected.push_back(static_cast<float>(i + 1));
+    }
+    const auto readers = [&](const std::string& edge) {
+      return std::vector<GraphNode>{read(edge, counts[0], 0), read(edge, counts[1], 1),
+                                    read(edge, counts[2], 2)};
+    };
+    const Graph of_input = graph({"x"}, outputs, readers("x"));
+    CHECK(computed<float>(of_input, {{"x", four_floats}}) == expected);
+    LoweredGraph made = lowered(of_input);
+    CHECK(made.inputs[0].bytes == 16);
+    CHECK(made.inputs[0].element_bytes == 16);
+    Diagnostics diagnostics;
+    bind_inputs(made, {.inputs = {{"x", three_floats}}}, diagnostics);
+    REQUIRE(diagnostics.size() == 1);
+    CHECK(diagnostics[0].message == "the input \"x\" is FLOAT32 [" + std::to_string(counts[0]) +
+                                        "], 16 bytes, but " + three_floats +
+                                        " has FLOAT32 [3], 12 bytes");
+    // A constant, and what a node writes.
+    std::vector<GraphNode> nodes = readers("c");
+    nodes.insert(nodes.begin(), constant);
+    CHECK(computed<float>(graph({}, outputs, nodes)) == expected);
+    nodes = readers("h");
+    nodes.insert(nodes.begin(), identity("x", four, "h", four));
+    CHECK(computed<float>(graph({"x"}, outputs, nodes), {{"x", four_floats}}) == expected);
+    std::vector<std::string> with_edge = outputs;
+    with_edge.emplace_back("h");
+    expected.insert(expected.end(), {1, 2, 3, 4});
+    CHECK(computed<float>(graph({"x"}, with_edge, nodes), {{"x", four_floats}}) == expected);
+  } while (std::next_permutation(counts.begin(), counts.end()));
+}
+
+TEST_CASE("graph inputs: readers see one as different types, in any order") {
+  const Folder folder;
+  const auto read = [](const std::string& type, std::uint32_t count, std::uint64_t size) {
+    const GraphTensor as = tensor({count}, {}, type, size);
+    return identity("x", as, type, as);
+  };
+  const std::vector<GraphNode> readers{read("FLOAT32", 2, 4), read("UINT32", 1, 4),
+                                       read("UINT16", 3, 2)};
+  std::vector<std::size_t> order{0, 1, 2};
+  const std::vector<std::string> types{"FLOAT32", "UINT32", "UINT16"};
+  const std::string file = folder.write("x.npy", float_npy("(2,)", {1, -2}));
+  do {
+    std::vector<GraphNode> nodes;
+    for (const std::size_t i : order) nodes.push_back(readers[i]);
+    const Graph made = graph({"x"}, types, nodes);
+    CAPTURE(order[0]);
+    CAPTURE(order[1]);
+    CHECK(lowered(made).inputs[0].types.size() == 3);
+    CHECK(lowered(made).inputs[0].bytes == 8);
+    CHECK(computed<std::uint16_t>(made, {{"x", file}}) ==
+          std::vector<std::uint16_t>{0, 0x3F80, 0, 0xC000, 0, 0x3F80, 0, 0x3F80, 0});
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
 TEST_CASE("graph runs: elements of 4 bits share a byte of a constant") {
   const auto dequantized = [](const std::string& type) {
     return computed<float>(
