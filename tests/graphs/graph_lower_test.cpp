@@ -293,6 +293,7 @@ TEST_CASE("graph inputs: readers need as much as the one that needs most, in any
     LoweredGraph made = lowered(of_input);
     CHECK(made.inputs[0].bytes == 16);
     CHECK(made.inputs[0].element_bytes == 16);
+    CHECK(made.model.resources[made.inputs[0].resource].size == 16);
     Diagnostics diagnostics;
     bind_inputs(made, {.inputs = {{"x", three_floats}}}, diagnostics);
     REQUIRE(diagnostics.size() == 1);

@@ -14,6 +14,7 @@ namespace {
 
 using namespace onnx_bytes;
 
+using Line = std::vector<double>;
 using Counts = std::vector<std::uint64_t>;
 
 /// Whole numbers of an integer type.
@@ -344,7 +345,7 @@ TEST_CASE("onnx sizes: recurrent networks, whose states are not as large as thei
                                  {"GRU", 3, {"SIGMOID", "TANH"}},
                                  {"LSTM", 4, {"SIGMOID", "TANH", "TANH"}}}) {
     const std::string cell = network.cell;
-    for (const std::string& direction : {"forward", "reverse", "bidirectional"}) {
+    for (const std::string direction : {"forward", "reverse", "bidirectional"}) {
       for (const bool has_all : {false, true}) {
         CAPTURE(cell);
         CAPTURE(direction);
@@ -584,6 +585,148 @@ TEST_CASE("onnx sizes: MatMulNBits with zero points that are no bytes is refused
                {integer("K", 16), integer("N", 3), integer("block_size", 16), integer("bits", 4)}};
   node.is_microsoft = true;
   CHECK(run_node(node).findings.find("its zero points are FLOAT32") != std::string::npos);
+}
+
+namespace {
+
+/// The element that a place of a larger tensor sees.
+double broadcast_at(const Numbers& tensor, const Sizes& place) {
+  Sizes from;
+  const std::size_t skipped = place.size() - tensor.sizes.size();
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i)
+    from.push_back(tensor.sizes[i] == 1 ? 0 : place[skipped + i]);
+  return at(tensor, from);
+}
+
+/// The last dimensions of one tensor, with 1 for some.
+Sizes last_sizes(std::size_t dimensions, unsigned ones) {
+  Sizes sizes{3, 2, 5, 4, 6};
+  sizes.erase(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(dimensions));
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    if ((ones >> i & 1) != 0) sizes[dimensions - 1 - i] = 1;
+  }
+  return sizes;
+}
+
+Sizes joined_sizes(const Sizes& a, const Sizes& b) {
+  const Sizes& longer = a.size() >= b.size() ? a : b;
+  const Sizes& shorter = a.size() >= b.size() ? b : a;
+  Sizes sizes = longer;
+  const std::size_t skipped = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i)
+    sizes[skipped + i] = std::max(sizes[skipped + i], shorter[i]);
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("onnx sizes: inputs of any number of dimensions are repeated to each other") {
+  for (std::size_t first = 0; first <= 5; ++first) {
+    for (std::size_t second = 0; second <= 5; ++second) {
+      for (const unsigned ones : {0U, 21U}) {
+        CAPTURE(first);
+        CAPTURE(second);
+        CAPTURE(ones);
+        const Numbers a = some_numbers(last_sizes(first, 0), 1);
+        const Numbers b = some_numbers(last_sizes(second, ones), 2);
+        const Numbers c = some_numbers(last_sizes(1, 0), 3);
+        const Sizes two = joined_sizes(a.sizes, b.sizes), three = joined_sizes(two, c.sizes);
+        const auto check = [&](const char* type, const std::vector<Numbers>& inputs,
+                               const std::function<double(const Line&)>& function) {
+          CAPTURE(std::string(type));
+          const Numbers expected =
+              numbers_at(inputs.size() == 2 ? two : three, [&](const Sizes& place) {
+                Line line;
+                for (const Numbers& input : inputs) line.push_back(broadcast_at(input, place));
+                return function(line);
+              });
+          CHECK(difference({type, inputs}, {expected}) == "");
+        };
+        const auto minus = [](const Line& x) { return x[0] - x[1]; };
+        check("Sub", {a, b}, minus);
+        check("Sub", {b, a}, [&](const Line& x) { return x[0] - x[1]; });
+        check("Max", {a, c, b},
+              [](const Line& x) { return *std::max_element(x.begin(), x.end()); });
+        check("Mean", {a, b}, [](const Line& x) { return (x[0] + x[1]) / 2; });
+        check("Mean", {a, b, c}, [](const Line& x) { return (x[0] + x[1] + x[2]) / 3; });
+        Numbers condition = b;
+        condition.type = DataType::UInt8;
+        for (double& value : condition.values) value = value > 0 ? 1 : 0;
+        check("Where", {condition, a, c}, [](const Line& x) { return x[0] != 0 ? x[1] : x[2]; });
+        check("Where", {condition, c, a}, [](const Line& x) { return x[0] != 0 ? x[1] : x[2]; });
+        if (two == a.sizes)
+          check("PRelu", {a, b}, [](const Line& x) { return x[0] < 0 ? x[0] * x[1] : x[0]; });
+        const std::vector<std::int64_t> wanted(a.sizes.begin(), a.sizes.end());
+        const Numbers expanded =
+            numbers_at(two, [&](const Sizes& place) { return broadcast_at(b, place); });
+        if (first > 0) CHECK(difference({"Expand", {b, whole_numbers(wanted)}}, {expanded}) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("onnx sizes: pooling over 1 to 3 dimensions, and where the largest was") {
+  const std::vector<Shape> pools{
+      {{7}, {3}, {2}, {1}, {1}, {2}},
+      {{7, 5}, {3, 2}, {2, 1}, {1, 1}, {1, 0}, {2, 1}},
+      {{5, 4, 6}, {3, 2, 1}, {1, 2, 3}, {1, 1, 1}, {1, 1, 0}, {0, 1, 0}},
+  };
+  for (const Shape& pool : pools) {
+    CAPTURE(pool.input.size());
+    const Numbers x = some_numbers(joined({2, 3}, pool.input));
+    Sizes sizes = convolved_sizes(pool);
+    sizes[1] = 3;
+    const double window = static_cast<double>(element_count(pool.filter).value_or(0));
+    // The elements of the window, and where they are.
+    const auto seen = [&](const Sizes& place) {
+      std::vector<std::pair<double, double>> elements;
+      for (const Sizes& tap : places_of(pool.filter)) {
+        Sizes from{place[0], place[1]};
+        bool is_inside = true;
+        for (std::size_t i = 0; i < tap.size(); ++i) {
+          const std::uint64_t at = place[i + 2] * pool.strides[i] + tap[i];
+          is_inside = is_inside && at >= pool.start[i] && at - pool.start[i] < pool.input[i];
+          from.push_back(at - pool.start[i]);
+        }
+        if (!is_inside) continue;
+        std::uint64_t index = 0;
+        for (std::size_t i = 0; i < from.size(); ++i) index = index * x.sizes[i] + from[i];
+        elements.emplace_back(at(x, from), static_cast<double>(index));
+      }
+      return elements;
+    };
+    const auto largest = [&](const Sizes& place) {
+      const auto elements = seen(place);
+      return *std::max_element(elements.begin(), elements.end(),
+                               [](const auto& a, const auto& b) { return a.first < b.first; });
+    };
+    std::vector<std::string> attributes = pool.attributes(1);
+    attributes.erase(attributes.begin());  // group
+    attributes.pop_back();                 // dilations
+    const std::vector<std::int64_t> counts(pool.filter.begin(), pool.filter.end());
+    attributes.push_back(integers("kernel_shape", counts));
+    CHECK(difference({"MaxPool", {x}, attributes, 2},
+                     {numbers_at(sizes, [&](const Sizes& place) { return largest(place).first; }),
+                      numbers_at(sizes, [&](const Sizes& place) {
+                        return largest(place).second;
+                      })}) == "");
+    for (const bool counts_padding : {false, true}) {
+      std::vector<std::string> all = attributes;
+      all.push_back(integer("count_include_pad", counts_padding));
+      CHECK(difference({"AveragePool", {x}, all}, {numbers_at(sizes, [&](const Sizes& place) {
+                         double sum = 0;
+                         const auto elements = seen(place);
+                         for (const auto& one : elements) sum += one.first;
+                         return sum /
+                                (counts_padding ? window : static_cast<double>(elements.size()));
+                       })}) == "");
+    }
+    CHECK(difference({"LpPool", {x}, attributes}, {numbers_at(sizes, [&](const Sizes& place) {
+                       double sum = 0;
+                       for (const auto& one : seen(place)) sum += one.first * one.first;
+                       return std::sqrt(sum);
+                     })}) == "");
+  }
 }
 
 }  // namespace dmlop::test

@@ -156,4 +156,100 @@ TEST_CASE("onnx uses: an input or an initializer may be an output, too") {
   }
 }
 
+// Nodes of known values are computed at once, the others run; both may need the same values.
+TEST_CASE("onnx uses: an initializer is read by nodes that are computed at once and by others") {
+  const Numbers& x = inputs.at("x");
+  const std::vector<float> values{1, -2, 3};
+  const auto result = [&](const std::function<double(double, double)>& function) {
+    return numbers_at({2, 3}, [&](const Sizes& place) {
+      return function(at(x, place), double{values[place[1]]});
+    });
+  };
+  const Numbers c{{3}, {1, -2, 3}}, k{{3}, {2, -4, 6}};
+  const std::map<std::string, Numbers> expected{
+      {"c", c},
+      {"k", k},
+      {"y", result([](double a, double b) { return a * b; })},
+      {"z", result([](double a, double b) { return a * b + 2 * b; })}};
+  const std::string computed = node("Add", {"c", "c"}, {"k"}), run = node("Mul", {"x", "c"}, {"y"});
+  const std::string both = node("Add", {"y", "k"}, {"z"});
+  std::vector<std::string> outputs{"c", "k", "y", "z"};
+  std::size_t cases = 0;
+  do {
+    for (std::size_t count = 1; count <= outputs.size(); ++count) {
+      const std::vector<std::string> some(outputs.begin(),
+                                          outputs.begin() + static_cast<std::ptrdiff_t>(count));
+      for (const bool is_first : {false, true}) {
+        const std::vector<std::string> nodes{is_first ? computed : run, is_first ? run : computed,
+                                             both};
+        const OnnxRun made =
+            run_onnx(model({.nodes = nodes,
+                            .initializers = {tensor("c", 1, {3}, raw_floats(values))},
+                            .inputs = values_of({"x"}),
+                            .outputs = values_of(some)}),
+                     given({"x"}));
+        CHECK(made.findings == "");
+        REQUIRE(made.outputs.size() == count);
+        for (std::size_t i = 0; i < count; ++i)
+          CHECK(difference(made.outputs[i], expected.at(some[i])) == "");
+        ++cases;
+      }
+    }
+  } while (std::next_permutation(outputs.begin(), outputs.end()));
+  CHECK(cases == 24 * 4 * 2);
+}
+
+TEST_CASE("onnx uses: a node may have any of its outputs") {
+  struct Row {
+    const char* type;
+    std::vector<Numbers> inputs;
+    std::size_t outputs;
+    std::vector<std::string> attributes = {};
+  };
+  const Numbers steps = some_numbers({3, 2, 4});
+  const std::vector<Row> rows{
+      {"RNN", {steps, some_numbers({1, 5, 4}), some_numbers({1, 5, 5})}, 2},
+      {"GRU", {steps, some_numbers({1, 15, 4}), some_numbers({1, 15, 5})}, 2},
+      {"LSTM", {steps, some_numbers({1, 20, 4}), some_numbers({1, 20, 5})}, 3},
+      {"TopK", {steps, whole_numbers({2})}, 2},
+      {"Split", {steps, whole_numbers({1, 2, 1})}, 3, {integer("axis", 2)}},
+      {"MaxPool", {steps}, 2, {integers("kernel_shape", {2})}},
+      {"DynamicQuantizeLinear", {steps}, 3},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.type));
+    const OnnxRun all = run_node({row.type, row.inputs, row.attributes, row.outputs});
+    REQUIRE(all.findings == "");
+    for (unsigned bits = 1; bits < 1U << row.outputs; ++bits) {
+      CAPTURE(bits);
+      std::vector<std::string> names, read, outputs;
+      std::map<std::string, Numbers> files;
+      std::vector<std::string> values;
+      for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+        read.push_back("i" + std::to_string(i));
+        files.emplace(read.back(), row.inputs[i]);
+        std::vector<std::string> sizes;
+        for (const std::uint64_t size : row.inputs[i].sizes) sizes.push_back(std::to_string(size));
+        values.push_back(value(read.back(), sizes, row.inputs[i].type == DataType::Int64 ? 7 : 1));
+      }
+      std::vector<Numbers> expected;
+      for (std::size_t i = 0; i < row.outputs; ++i) {
+        const bool is_there = (bits >> i & 1) != 0;
+        names.push_back(is_there ? "o" + std::to_string(i) : "");
+        if (!is_there) continue;
+        outputs.push_back(names.back());
+        expected.push_back(all.outputs[i]);
+      }
+      const OnnxRun made = run_onnx(model({.nodes = {node(row.type, read, names, row.attributes)},
+                                           .inputs = values,
+                                           .outputs = values_of(outputs)}),
+                                    files);
+      CHECK(made.findings == "");
+      REQUIRE(made.outputs.size() == expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(difference(made.outputs[i], expected[i]) == "");
+    }
+  }
+}
+
 }  // namespace dmlop::test
