@@ -75,15 +75,31 @@ std::vector<Resampling> resampling_of(Mapping& node) {
   return made;
 }
 
+/// The part of a dimension that is resampled: 0 is its first element, 1 its last.
+struct Region {
+  float begin = 0;
+  float end = 1;
+};
+
+std::vector<Region> regions_of(Mapping& node, std::size_t dimensions) {
+  const std::vector<double> written = node.known_reals(1);
+  const auto axes = chosen_axes(node, dimensions);
+  if (written.size() != 2 * axes.size())
+    Mapping::refuse_invalid("its roi does not fit its dimensions");
+  std::vector<Region> regions(dimensions);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    regions[axes[i]] = {static_cast<float>(written[i]),
+                        static_cast<float>(written[i + axes.size()])};
+  return regions;
+}
+
 /// x = (y - OutputPixelOffset) / Scale - InputPixelOffset, for ONNX's formulas.
 void place(Mapping& node, std::vector<Resampling>& all) {
   const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
   const std::string mode =
       is_new ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
-  const std::vector<double> regions =
-      mode == "tf_crop_and_resize" ? node.known_reals(1) : std::vector<double>();
-  if (mode == "tf_crop_and_resize" && regions.size() != 2 * all.size())
-    Mapping::refuse_invalid("its roi does not fit its dimensions");
+  const std::vector<Region> regions =
+      mode == "tf_crop_and_resize" ? regions_of(node, all.size()) : std::vector<Region>();
   for (std::size_t i = 0; i < all.size(); ++i) {
     Resampling& one = all[i];
     const auto from = static_cast<float>(one.from), to = static_cast<float>(one.to);
@@ -97,8 +113,7 @@ void place(Mapping& node, std::vector<Resampling>& all) {
     } else if (mode == "tf_half_pixel_for_nn") {
       one.output_offset = -0.5F;
     } else if (mode == "tf_crop_and_resize") {
-      const auto begin = static_cast<float>(regions[i]);
-      const auto end = static_cast<float>(regions[i + all.size()]);
+      const auto [begin, end] = regions[i];
       one.input_offset = -(begin * (from - 1));
       one.scale = one.from > 1 ? (to - 1) / std::max((end - begin) * (from - 1), 1.0F) : 1;
     } else if (mode != "asymmetric") {

@@ -798,4 +798,68 @@ TEST_CASE("onnx axes: Resize and Tile change one dimension") {
   }
 }
 
+// A region of some dimensions is one of all dimensions, from 0 to 1 in the others.
+TEST_CASE("onnx axes: Resize crops along its axes") {
+  for (std::size_t dimensions = 1; dimensions <= 4; ++dimensions) {
+    const Numbers x = some_numbers(sizes_of(dimensions));
+    for (const auto& [axes, written] : choices_of_axes(dimensions)) {
+      CAPTURE(dimensions);
+      CAPTURE(written);
+      const std::size_t count = written.size();
+      std::vector<double> all_regions(2 * dimensions, 0), regions(2 * count);
+      std::vector<std::int64_t> all_sizes(x.sizes.begin(), x.sizes.end()), sizes;
+      std::fill_n(all_regions.begin() + static_cast<std::ptrdiff_t>(dimensions), dimensions, 1.0);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto axis = static_cast<std::size_t>(
+            written[i] < 0 ? written[i] + static_cast<std::int64_t>(dimensions) : written[i]);
+        all_regions[axis] = regions[i] = 0.125 * static_cast<double>(axis);
+        all_regions[dimensions + axis] = regions[count + i] =
+            1 - 0.0625 * static_cast<double>(axis);
+        all_sizes[axis] = static_cast<std::int64_t>(axis) + 3;
+        sizes.push_back(all_sizes[axis]);
+      }
+      const std::vector<std::string> crop{
+          text("coordinate_transformation_mode", "tf_crop_and_resize"), text("mode", "linear")};
+      std::vector<std::string> with_axes = crop;
+      with_axes.push_back(integers("axes", written));
+      const OnnxRun all =
+          run_node({"Resize",
+                    {x, {{2 * dimensions}, all_regions}, {}, whole_numbers(all_sizes)},
+                    crop,
+                    1,
+                    18});
+      REQUIRE(all.findings == "");
+      CHECK(difference(
+                {"Resize", {x, {{2 * count}, regions}, {}, whole_numbers(sizes)}, with_axes, 1, 18},
+                {all.outputs[0]}) == "");
+    }
+  }
+}
+
+TEST_CASE("onnx axes: Shape gives the sizes from one dimension to another") {
+  for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
+    const Sizes sizes = sizes_of(dimensions);
+    const Numbers x = some_numbers(sizes);
+    const auto count = static_cast<std::int64_t>(dimensions);
+    for (std::int64_t start = -count - 1; start <= count; ++start) {
+      for (std::int64_t end = -count - 1; end <= count + 1; ++end) {
+        std::vector<std::int64_t> some;
+        for (std::int64_t i = 0; i < count; ++i) {
+          const bool is_behind = i >= (start < 0 ? start + count : start);
+          if (is_behind && i < (end < 0 ? end + count : end))
+            some.push_back(static_cast<std::int64_t>(sizes[static_cast<std::size_t>(i)]));
+        }
+        if (some.empty()) continue;  // no output of DirectML
+        CAPTURE(dimensions);
+        CAPTURE(start);
+        CAPTURE(end);
+        CHECK(difference({"Shape", {x}, {integer("start", start), integer("end", end)}},
+                         {whole_numbers(some)}) == "");
+      }
+    }
+    const std::vector<std::int64_t> all(sizes.begin(), sizes.end());
+    CHECK(difference({"Shape", {x}}, {whole_numbers(all)}) == "");
+  }
+}
+
 }  // namespace dmlop::test
