@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "onnx_run.hpp"
@@ -726,6 +727,115 @@ TEST_CASE("onnx sizes: pooling over 1 to 3 dimensions, and where the largest was
                        for (const auto& one : seen(place)) sum += one.first * one.first;
                        return std::sqrt(sum);
                      })}) == "");
+  }
+}
+
+// The output's indices count through all batches and channels.
+TEST_CASE("onnx sizes: MaxUnpool puts each element where its index says") {
+  const Sizes sizes{2, 3, 3, 4}, output{2, 3, 6, 12};
+  const Numbers x = some_numbers(sizes);
+  Numbers expected = numbers_at(output, [](const Sizes&) { return 0; });
+  std::size_t next = 0;
+  const Numbers indices = numbers_at(
+      sizes,
+      [&](const Sizes& place) {
+        const std::uint64_t row = place[2] * 2 + place[0], column = place[3] * 3 + place[1];
+        const std::uint64_t index = ((place[0] * 3 + place[1]) * 6 + row) * 12 + column;
+        expected.values[index] = x.values[next++];
+        return static_cast<double>(index);
+      },
+      DataType::Int64);
+  CHECK(difference({"MaxUnpool",
+                    {x, indices},
+                    {integers("kernel_shape", {2, 3}), integers("strides", {2, 3})}},
+                   {expected}) == "");
+}
+
+// Each part of a region is the mean, or the largest, of samples between the elements.
+TEST_CASE("onnx sizes: RoiAlign of regions that are no squares") {
+  const std::uint64_t height = 5, width = 7, rows = 2, columns = 3;
+  const Numbers x = some_numbers({2, 3, height, width});
+  const Numbers regions{{4, 4}, {2, 3, 9, 8, 0, 0, 13, 9, 4, 1, 7, 9, 1, 2, 12, 5}};
+  const Numbers batches{{4}, {1, 0, 0, 1}, DataType::Int64};
+  const auto sample = [&](std::uint64_t batch, std::uint64_t channel, double y, double x_place) {
+    const auto inside = [](double place, std::uint64_t size) {
+      return std::clamp(place, 0.0, static_cast<double>(size - 1));
+    };
+    y = inside(y, height);
+    x_place = inside(x_place, width);
+    const auto top = static_cast<std::uint64_t>(y), left = static_cast<std::uint64_t>(x_place);
+    const std::uint64_t bottom = std::min(top + 1, height - 1);
+    const std::uint64_t right = std::min(left + 1, width - 1);
+    const double down = y - static_cast<double>(top), over = x_place - static_cast<double>(left);
+    return std::array<double, 4>{(1 - down) * (1 - over) * at(x, {batch, channel, top, left}),
+                                 (1 - down) * over * at(x, {batch, channel, top, right}),
+                                 down * (1 - over) * at(x, {batch, channel, bottom, left}),
+                                 down * over * at(x, {batch, channel, bottom, right})};
+  };
+  for (const bool is_old : {false, true}) {
+    CAPTURE(is_old);
+    const double offset = is_old ? 0 : 0.5;
+    const Numbers expected = numbers_at({4, 3, rows, columns}, [&](const Sizes& place) {
+      const auto corner = [&](std::uint64_t i) { return at(regions, {place[0], i}) / 2 - offset; };
+      const double part_width = (corner(2) - corner(0)) / static_cast<double>(columns);
+      const double part_height = (corner(3) - corner(1)) / static_cast<double>(rows);
+      const auto batch = static_cast<std::uint64_t>(batches.values[place[0]]);
+      double sum = 0;
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        const double y = static_cast<double>(place[2]) + (static_cast<double>(i / 2) + 0.5) / 2;
+        const double z = static_cast<double>(place[3]) + (static_cast<double>(i % 2) + 0.5) / 2;
+        for (const double number :
+             sample(batch, place[1], corner(1) + y * part_height, corner(0) + z * part_width))
+          sum += number / 4;
+      }
+      return sum;
+    });
+    CHECK(difference({"RoiAlign",
+                      {x, regions, batches},
+                      {integer("output_height", rows), integer("output_width", columns),
+                       integer("sampling_ratio", 2), real("spatial_scale", 0.5F)},
+                      1,
+                      is_old ? 10 : 16},
+                     {expected}) == "");
+  }
+}
+
+TEST_CASE("onnx sizes: EyeLike of matrices that are no squares") {
+  for (const Sizes& sizes : {Sizes{3, 5}, Sizes{5, 2}}) {
+    for (std::int64_t k = -6; k <= 6; ++k) {
+      CAPTURE(sizes[0]);
+      CAPTURE(k);
+      const Numbers expected = numbers_at(sizes, [&](const Sizes& place) {
+        const bool is_one =
+            static_cast<std::int64_t>(place[1]) == static_cast<std::int64_t>(place[0]) + k;
+        return is_one ? 1.0 : 0.0;
+      });
+      CHECK(difference({"EyeLike", {some_numbers(sizes)}, {integer("k", k)}}, {expected}) == "");
+    }
+  }
+}
+
+// DirectML does it for 4 dimensions.
+TEST_CASE("onnx sizes: Trilu keeps a triangle of each matrix") {
+  for (std::size_t dimensions = 2; dimensions <= 4; ++dimensions) {
+    Sizes sizes{2, 4, 3, 5};
+    sizes.erase(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(dimensions));
+    const Numbers x = some_numbers(sizes);
+    for (std::int64_t k = -4; k <= 6; ++k) {
+      for (const bool is_upper : {false, true}) {
+        CAPTURE(dimensions);
+        CAPTURE(k);
+        CAPTURE(is_upper);
+        const Numbers expected = numbers_at(sizes, [&](const Sizes& place) {
+          const std::int64_t diagonal = static_cast<std::int64_t>(place[dimensions - 1]) -
+                                        static_cast<std::int64_t>(place[dimensions - 2]);
+          return (is_upper ? diagonal >= k : diagonal <= k) ? at(x, place) : 0;
+        });
+        CHECK(difference({"Trilu", {x, whole_numbers({k})}, {integer("upper", is_upper)}},
+                         {expected}) == "");
+        if (k == 0 && is_upper) CHECK(difference({"Trilu", {x}}, {expected}) == "");
+      }
+    }
   }
 }
 
