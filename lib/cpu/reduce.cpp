@@ -15,6 +15,7 @@
 #include "base/parallel.hpp"
 #include "cpu/axis_walk.hpp"
 #include "cpu/element_bits.hpp"
+#include "cpu/element_rows.hpp"
 #include "cpu/halves.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/reduce_shape.hpp"
@@ -257,11 +258,17 @@ class Reduction {
       return;
     }
     finish(numbers_.data(), count);
-    if (kernel_.output_type == DataType::Float16)
+    constexpr std::size_t worth_vectors = 8;
+    if (kernel_.output_type == DataType::Float16 && count >= worth_vectors)
       return halves_of_doubles({numbers_.data(), count}, to);
-    const double* HWY_RESTRICT numbers = numbers_.data();
-    for (std::size_t k = 0; k < count; ++k)
-      cpu::store(to + k * sizeof(float), static_cast<float>(numbers[k]));
+    visit_float(kernel_.output_type, [&]<typename Element>(Element) HWY_ATTR {
+      // Copies: the stores might change what is captured by reference.
+      const double* const numbers = numbers_.data();
+      std::byte* const first = to;
+      const std::size_t end = count;
+      for (std::size_t k = 0; k < end; ++k)
+        put_number<Element>(first + k * sizeof(Element), numbers[k]);
+    });
   }
 
   const ReduceKernel& kernel_;

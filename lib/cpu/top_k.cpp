@@ -41,7 +41,7 @@ class Selector {
            std::uint64_t steps_each)
       : reader_(reader), count_(count), k_(k), steps_each_(steps_each), room_(count) {
     const std::uint64_t enough = std::max<std::uint64_t>(2 * k, kept_min);
-    if (2 * enough < count && enough < sorted_at_once) room_ = enough;
+    if (8 * enough < count && enough < sorted_at_once) room_ = enough;
     entries_ = Buffer(room_ * sizeof(Entry<Bits>), "the elements to sort");
     if (room_ > sorted_at_once)
       other_ = Buffer(room_ * sizeof(Entry<Bits>), "the elements to sort");
@@ -50,8 +50,9 @@ class Selector {
   const Entry<Bits>* select(const std::byte* from) {
     kept_ = 0;
     bound_.reset();
+    is_complete_ = false;
     in_pieces(count_, steps_each_, [&](std::uint64_t i, std::uint64_t end) {
-      for (; i < end; i += keys_max) {
+      for (; i < end && !is_complete_; i += keys_max) {
         const std::uint64_t count = std::min(keys_max, end - i);
         read(reader_.at(from, i), count);
         add(i, count);
@@ -94,7 +95,10 @@ class Selector {
     for (std::size_t i = 0; i < found && places_[i] < count; ++i) {
       const Bits key = keys_[places_[i]];
       if (key > bound_.value_or(largest)) continue;
-      if (kept_ == room_ && !makes_room(key)) continue;
+      if (kept_ == room_ && !makes_room(key)) {
+        if (is_complete_) return;
+        continue;
+      }
       at(entries_)[kept_++] = {key, index + places_[i]};
     }
   }
@@ -116,7 +120,8 @@ class Selector {
     std::nth_element(entries, entries + k_ - 1, entries + kept_);
     kept_ = k_;
     const Bits last = entries[k_ - 1].key();
-    bound_ = last == 0 ? Bits{0} : static_cast<Bits>(last - 1);
+    is_complete_ = last == 0;
+    if (!is_complete_) bound_ = static_cast<Bits>(last - 1);
     return key < last;
   }
 
@@ -133,6 +138,7 @@ class Selector {
   std::uint64_t room_;  // for entries that are kept
   std::uint64_t kept_ = 0;
   std::optional<Bits> bound_;  // no larger key is among the first k
+  bool is_complete_ = false;   // no later key is
   std::array<Bits, keys_max> keys_;
   std::array<std::uint32_t, keys_max> places_;
   Buffer entries_, other_;

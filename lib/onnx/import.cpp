@@ -75,6 +75,7 @@ class Importer {
     if (value == nullptr) return;
     try {
       TensorData data = data_of(tensor, model_.path, model_.file, request_.confinement);
+      keep(data);
       *value = {name, data.type, data.is_boolean, data.sizes, {}, {}};
       value->constant = std::move(data);
     } catch (const Error& error) {
@@ -274,18 +275,22 @@ class Importer {
     }
   }
 
+  /// What lies in the model stays after it ends.
+  void keep(TensorData& data) const {
+    if (data.owner != nullptr) return;
+    data.file = model_.file;
+    data.owner = model_.file ? model_.file : model_.owner;
+    data.path = model_.path;
+  }
+
   /// The bytes of constants stay after the model ends, and those that are made have a bound.
   void keep_constants(Mapping& mapping) {
     for (std::optional<Value>& output : mapping.outputs) {
       if (!output || !output->constant) continue;
       TensorData& data = *output->constant;
-      if (data.owner != nullptr) {
-        made_bytes_ += data.bytes.size();
-      } else {  // it lies in the model
-        data.file = model_.file;
-        data.owner = model_.file ? model_.file : model_.owner;
-        data.path = model_.path;
-      }
+      keep(data);
+      const bool is_of_model = data.owner == model_.file || data.owner == model_.owner;
+      made_bytes_ += is_of_model ? 0 : data.bytes.size();
     }
     if (made_bytes_ > made_bytes_max)
       Mapping::refuse("the constants that the model's nodes make have more than " +

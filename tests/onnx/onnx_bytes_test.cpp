@@ -1,6 +1,8 @@
 // The bytes of ONNX models: every part that is cut off, wrong or too large is refused with its
 // place, and external data stays beside the model.
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "base/text.hpp"
 #include "folder.hpp"
@@ -31,6 +33,35 @@ struct Refused {
 
 TEST_CASE("onnx bytes: a model is read") {
   CHECK(findings_of(model({.nodes = {relu}})).empty());
+}
+
+TEST_CASE("onnx bytes: a graph keeps the bytes of a model in which its constants lie") {
+  auto bytes = std::make_shared<const std::string>(
+      model({.nodes = {node("Gemm", {"x", "w"}, {"h"}), node("Identity", {"v"}, {"u"}),
+                       node("Add", {"h", "u"}, {"y"})},
+             .initializers = {tensor("w", 1, {3, 3}, raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9})),
+                              tensor("v", 1, {3}, raw_floats({1, 2, 3}))}}));
+  const std::weak_ptr<const std::string> kept = bytes;
+  std::optional<onnx::Imported> imported;
+  {
+    Diagnostics findings;
+    auto model = onnx::read_onnx("x.onnx", std::as_bytes(std::span(*bytes)), findings);
+    REQUIRE(model);
+    model->owner = std::move(bytes);
+    imported = onnx::import_onnx(*model, {}, findings);
+    REQUIRE(imported);
+  }
+  std::size_t in_model = 0;  // others are computed
+  for (const GraphNode& node : imported->graph.nodes) {
+    const auto* constant = std::get_if<GraphConstant>(&node.content);
+    if (constant == nullptr) continue;
+    REQUIRE(constant->view);
+    CHECK(constant->view->owner != nullptr);
+    in_model += constant->view->owner == kept.lock() ? 1 : 0;
+  }
+  CHECK(in_model == 1);
+  imported.reset();
+  CHECK(kept.expired());
 }
 
 TEST_CASE("onnx bytes: every beginning of a model is refused or valid, and nothing crashes") {
