@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/threshold.hpp"
 #include "cpu/element_bits.hpp"
 #include "cpu/kinds.hpp"
 #include "cpu/simd_small.hpp"
@@ -249,7 +250,6 @@ class Stretches {
     return begin % row_ + count <= row_;
   }
   std::uint64_t row_of(std::uint64_t index) const { return index / row_; }
-  std::uint64_t row_elements() const { return row_; }
 
   /// Calls action(from, first, count) for the elements `first` to `first + count` of a stretch, a
   /// stride apart in input k.
@@ -309,8 +309,7 @@ class ElementWise {
         about_(info(kernel.expression)),
         stretches_(kernel, inputs),
         compute_(find_compute<T>(kernel.expression)),
-        row_compute_(has_one_number_each(kernel) ? find_row_compute<T>(kernel.expression)
-                                                 : nullptr),
+        row_compute_(is_row_by_row(kernel) ? find_row_compute<T>(kernel.expression) : nullptr),
         store_(find_store<T>(about_.store)),
         stored_type_(about_.number_class == NumberClass::bits ? bits_of(kernel.output_type)
                                                               : kernel.output_type),
@@ -331,9 +330,8 @@ class ElementWise {
   }
 
   void run(std::uint64_t begin, std::uint64_t end, Output& output) {
-    const bool within_rows = row_compute_ != nullptr && stretches_.row_elements() >= block;
     stretches_.run(
-        begin, end, within_rows, output,
+        begin, end, row_compute_ != nullptr, output,
         [&](std::uint64_t first, std::size_t count, std::byte* to) { compute(first, count, to); });
   }
 
@@ -343,11 +341,15 @@ class ElementWise {
   }
   T* numbers_of_input(std::size_t k) { return numbers_.data() + k * stretch; }
 
-  // Whether each input but the first has one number for a row.
-  static bool has_one_number_each(const ElementWiseKernel& kernel) {
-    return std::all_of(
-        kernel.inputs.begin() + 1, kernel.inputs.end(),
-        [](const ElementWiseInput& input) { return input.constant || input.strides.back() == 0; });
+  // Whether rows are worth a stretch of their own, and each input but the first has one number for
+  // a row.
+  static bool is_row_by_row(const ElementWiseKernel& kernel) {
+    constexpr Threshold elements_least{block, 5};
+    return kernel.extents.back() >= elements_least &&
+           std::all_of(kernel.inputs.begin() + 1, kernel.inputs.end(),
+                       [](const ElementWiseInput& input) {
+                         return input.constant || input.strides.back() == 0;
+                       });
   }
 
   // The numbers of such inputs.
@@ -365,7 +367,7 @@ class ElementWise {
   void compute(std::uint64_t begin, std::size_t count, std::byte* to) {
     const bool is_whole = count % block == 0;
     const bool writes = is_whole && stores_directly_ && is_aligned(to);
-    const bool in_row = row_compute_ != nullptr && stretches_.is_one_piece(begin, count);
+    const bool in_row = row_compute_ != nullptr;
     const Compute<T> compute_numbers = in_row ? row_compute_ : compute_;
     if (in_row) load_row(begin);
     Numbers<T> in;
@@ -435,7 +437,7 @@ class ElementWise {
   const ExpressionInfo& about_;
   Stretches stretches_;
   Compute<T> compute_;
-  Compute<T> row_compute_;  // null where inputs have more than one number for a row
+  Compute<T> row_compute_;                   // null where stretches are not of one row
   std::optional<std::uint64_t> loaded_row_;  // whose numbers stand where those of the inputs do
   Store<T> store_;
   DataType stored_type_;

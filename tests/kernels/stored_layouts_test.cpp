@@ -1,8 +1,6 @@
 // Every stored case of DirectML once more with a layout of its own for each input: permuted, with
 // gaps or with strides of 0. The values are the same, so the outputs must be, up to the order in
 // which floats are added. What the layouts of all cases cover together is counted.
-#include "stored_layouts.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,26 +15,16 @@
 
 #include "base/text.hpp"
 #include "end_of_page.hpp"
-#include "job/folder.hpp"
 #include "job/host_plan.hpp"
-#include "job/job.hpp"
 #include "ops/operator.hpp"
 #include "spec/spec.hpp"
+#include "stored_jobs.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<Job> stored_job(const fs::path& folder) {
-  Diagnostics diagnostics;
-  JobRequest request{.description_path = (folder / "op.json").string()};
-  request.found = files_beside(request.description_path, {}, diagnostics);
-  request.found.expected.clear();
-  request.outputs_may_be_dropped = true;
-  return prepare_job(request, Purpose::run, diagnostics);
-}
 
 using Outputs = std::vector<std::vector<std::byte>>;
 
@@ -145,7 +133,8 @@ std::vector<StoredCase> stored_cases() {
 /// Runs a case as it is and with other layouts, and compares. Whether any input had another one.
 bool check_layouts(const StoredCase& one, std::uint64_t seed, Coverage& coverage) {
   CAPTURE(one.operator_name + "/" + one.folder.filename().string());
-  const auto job = stored_job(one.folder);
+  Diagnostics diagnostics;
+  const auto job = stored_job(one.folder, diagnostics);
   if (!job) return false;
   std::vector<StoredInput> inputs = stored_inputs(*job);
   if (inputs.empty()) return false;

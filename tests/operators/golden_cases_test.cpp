@@ -19,11 +19,10 @@
 #include "base/text.hpp"
 #include "golden_rules.hpp"
 #include "gpu_device.hpp"
-#include "job/folder.hpp"
 #include "job/job.hpp"
 #include "job/prepared_job.hpp"
 #include "ops/operator.hpp"
-#include "stored_layouts.hpp"
+#include "stored_jobs.hpp"
 #include "sweep.hpp"
 #include "tensor/element.hpp"
 
@@ -185,12 +184,7 @@ enum class Layouts : std::uint8_t { packed, own };
 CaseResult run_case(const fs::path& folder, dmlop::Backend& backend, Exceptions& allowed,
                     Judge judge = Judge::page, Layouts layouts = Layouts::packed) {
   Diagnostics diagnostics;
-  JobRequest request{.description_path = (folder / "op.json").string()};
-  request.checking.judge = judge;
-  request.found = files_beside(request.description_path, {}, diagnostics);
-  request.found.expected.clear();
-  request.outputs_may_be_dropped = true;
-  auto job = prepare_job(request, Purpose::run, diagnostics);
+  auto job = stored_job(folder, diagnostics, judge);
   if (!diagnostics.empty()) return {refusal(to_text(diagnostics.front()), allowed)};
   Random random(std::stoul(folder.filename().string()));
   if (layouts == Layouts::own) lay_out(*job, random);

@@ -1,6 +1,8 @@
-// Layouts for the inputs of a job, whatever its operator.
+// Stored cases (conformance/README.md) as jobs, and layouts for the inputs of a job, whatever its
+// operator.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +13,10 @@
 #include "reference/tensor.hpp"
 
 namespace dmlop::test {
+
+/// The job of a case's folder, without the outputs that are stored; nothing where it is refused.
+std::optional<Job> stored_job(const std::filesystem::path& folder, Diagnostics& diagnostics,
+                              Judge judge = Judge::page);
 
 /// An input with its values in memory.
 struct StoredInput {

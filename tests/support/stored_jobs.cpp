@@ -1,7 +1,8 @@
-#include "stored_layouts.hpp"
+#include "stored_jobs.hpp"
 
 #include <algorithm>
 
+#include "job/folder.hpp"
 #include "layouts.hpp"
 #include "ops/operator.hpp"
 
@@ -24,6 +25,16 @@ std::optional<Description> with_layouts(const Description& description,
 }
 
 }  // namespace
+
+std::optional<Job> stored_job(const std::filesystem::path& folder, Diagnostics& diagnostics,
+                              Judge judge) {
+  JobRequest request{.description_path = (folder / "op.json").string()};
+  request.checking.judge = judge;
+  request.found = files_beside(request.description_path, {}, diagnostics);
+  request.found.expected.clear();
+  request.outputs_may_be_dropped = true;
+  return prepare_job(request, Purpose::run, diagnostics);
+}
 
 std::vector<StoredInput> stored_inputs(const Job& job) {
   constexpr std::size_t elements_most = 1 << 14;
