@@ -6,7 +6,7 @@ foreach(source IN LISTS test_sources)
     list(REMOVE_ITEM test_sources ${source})
   endif()
 endforeach()
-# Only Vulkan has cooperative matrices. Sweeps over descriptions and over C++ have nothing of the system in them, and take
+# Only Vulkan has cooperative matrices. Sweeps over descriptions, over layouts and over C++ have nothing of the system in them, and take
 # minutes: the other system runs them.
 list(FILTER test_sources EXCLUDE REGEX "/vulkan_[a-z]+_test\\.cpp$")
-list(FILTER test_sources EXCLUDE REGEX "/(product_matrices|attention_matrices|cpp_sweep|type_matrix|rule_refusal|fixes|differences|golden_descriptions)_test\\.cpp$")
+list(FILTER test_sources EXCLUDE REGEX "/(product_matrices|attention_matrices|cpp_sweep|type_matrix|rule_refusal|fixes|differences|golden_descriptions|stored_layouts)_test\\.cpp$")
