@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace dmlop::test {
+namespace dmlop::test::checked_test {
 namespace {
 
 template <typename T>
@@ -49,4 +49,4 @@ TEST_CASE("checked arithmetic at the ends of 64 bits") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::checked_test

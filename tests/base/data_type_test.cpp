@@ -9,7 +9,7 @@
 #include "tensor/element.hpp"
 #include "tensor/visit_type.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::data_type_test {
 namespace {
 
 double lowest_of(DataType type) {
@@ -65,4 +65,4 @@ TEST_CASE("data types: code for some types refuses the others") {
                   std::logic_error);
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::data_type_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace dmlop::diagnostic_test {
+
 using dmlop::Diagnostic;
 using dmlop::Diagnostics;
 using dmlop::ErrorKind;
@@ -46,3 +48,5 @@ TEST_CASE("the kind that decides: input, then files, then what is not available,
   CHECK(worst({ErrorKind::unavailable, ErrorKind::io_failed}) == ErrorKind::io_failed);
   CHECK(worst({ErrorKind::invalid_input, ErrorKind::io_failed}) == ErrorKind::invalid_input);
 }
+
+}  // namespace dmlop::diagnostic_test

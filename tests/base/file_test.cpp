@@ -20,6 +20,7 @@
 
 #include "base/error.hpp"
 
+namespace dmlop::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -460,3 +461,5 @@ TEST_CASE("two paths are the same file when writing to both would leave one file
   CHECK(!dmlop::names_same_file("-", "-"));
   CHECK(dmlop::written_path(folder / "loop") == (folder / "loop"));
 }
+
+}  // namespace dmlop::file_test

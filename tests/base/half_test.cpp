@@ -11,7 +11,7 @@
 
 #include "reference/number.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::half_test {
 namespace {
 
 // The language of shaders, as far as half_bits.hlsli uses it.
@@ -152,4 +152,4 @@ TEST_CASE("half_bits: kernels of Direct3D round as the CPU does") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::half_test

@@ -17,7 +17,7 @@
 
 #include "base/error.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::parallel_test {
 namespace {
 
 TEST_CASE("parallel_for: every index once, by workers below the number of threads") {
@@ -387,7 +387,8 @@ TEST_CASE("in_pieces and Steps: stop when the time is over") {
   };
   CHECK_THROWS_WITH_AS(in_pieces(1000, steps_at_once, wait), "stopped after 0.02 s", Error);
   CHECK(pieces == 1);
-  for (const std::uint64_t step : {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{steps_at_once}}) {
+  for (const std::uint64_t step :
+       {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{steps_at_once}}) {
     Steps steps;
     std::uint64_t done = 0;
     const auto work = [&] {
@@ -414,4 +415,4 @@ TEST_CASE("StopDeferred: its thread goes on after a stop") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::parallel_test

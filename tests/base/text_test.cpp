@@ -10,6 +10,8 @@
 #include "base/escape.hpp"
 #include "program.hpp"
 
+namespace dmlop::text_test {
+
 using dmlop::edit_distance;
 using dmlop::literal_pattern;
 using dmlop::matches_pattern;
@@ -220,3 +222,5 @@ TEST_CASE("a shell reads quoted words back as they were") {
     CHECK(result.output == word + "|end|");
   }
 }
+
+}  // namespace dmlop::text_test

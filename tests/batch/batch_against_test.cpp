@@ -8,10 +8,10 @@
 #include "batch/batch.hpp"
 #include "recorded_device.hpp"
 
+namespace dmlop::test::batch_against_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A product of matrices whose sums are rounded in another order on a GPU.
 const std::string product = R"({"id": "product", "type": "GEMM", "desc": {"TransA": "NONE",
@@ -119,3 +119,5 @@ TEST_CASE("batch --against: what contradicts it is refused before anything runs"
     CHECK(result.output == "");
   }
 }
+
+}  // namespace dmlop::test::batch_against_test

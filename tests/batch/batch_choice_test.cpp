@@ -7,10 +7,10 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::batch_choice_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A folder "jobs" with jobs that pass ("good") and differ ("wrong", "worse").
 class ChoiceFolder : public BatchFolder {
@@ -375,3 +375,5 @@ TEST_CASE("a job whose tags cannot be read is INVALID whatever tags are asked fo
   CHECK(folder.run({"jobs.jsonl", "--tag", "fast"}).statuses() ==
         "b INVALID, d PASSED, line-1 INVALID");
 }
+
+}  // namespace dmlop::test::batch_choice_test

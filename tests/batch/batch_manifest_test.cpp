@@ -10,9 +10,8 @@
 #include "batch/manifest.hpp"
 #include "sanitized.hpp"
 
+namespace dmlop::test::batch_manifest_test {
 namespace {
-
-using namespace dmlop::test;
 
 std::vector<dmlop::BatchJob> jobs_of(const std::string& path) {
   dmlop::Diagnostics diagnostics;
@@ -569,3 +568,5 @@ TEST_CASE("what is no batch is refused as a whole") {
   }
   CHECK(folder.batch({}).code == 2);
 }
+
+}  // namespace dmlop::test::batch_manifest_test

@@ -5,7 +5,7 @@
 
 #include "records.hpp"
 
-using namespace dmlop::test;
+namespace dmlop::test::batch_merge_test {
 
 TEST_CASE("--merge puts shards together, with reports") {
   std::vector<std::string> jobs;
@@ -257,3 +257,5 @@ TEST_CASE("--merge: a run that ended with an outcome that no record has is a fin
   CHECK(merged.code == 5);
   CHECK(contains(merged.error, "ended with 1, but no record of it did"));
 }
+
+}  // namespace dmlop::test::batch_merge_test

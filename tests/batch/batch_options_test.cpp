@@ -11,9 +11,9 @@
 #include "batch.hpp"
 #include "batch/reports.hpp"
 
+namespace dmlop::test::batch_options_test {
 namespace {
 
-using namespace dmlop::test;
 using Arguments = std::vector<std::string>;
 
 /// What an option does besides what it is for.
@@ -173,3 +173,5 @@ TEST_CASE("options of batch: --list and --merge refuse those that say nothing th
     CHECK(contains(merge.error, "error: --") == row.needs_jobs);
   }
 }
+
+}  // namespace dmlop::test::batch_options_test

@@ -13,10 +13,10 @@
 #include "batch.hpp"
 #include "pipe.hpp"
 
+namespace dmlop::test::batch_pipe_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A job with input large.npy that writes pipe.npy.
 std::string piped_job(const std::string& fields = "") {
@@ -201,3 +201,5 @@ TEST_CASE("--resume needs results that can be read again") {
     CHECK(contains(refused.error, "that can be read again; " + std::string(results) + " is none"));
   }
 }
+
+}  // namespace dmlop::test::batch_pipe_test

@@ -12,9 +12,9 @@
 #include "batch/digest.hpp"
 #include "batch/reports.hpp"
 
+namespace dmlop::test::batch_reports_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::BatchResult;
 using dmlop::Status;
 
@@ -742,3 +742,5 @@ TEST_CASE("standard output takes one of the reports, the results and the summary
     }
   }
 }
+
+}  // namespace dmlop::test::batch_reports_test

@@ -8,10 +8,10 @@
 #include "batch.hpp"
 #include "onnx_writer.hpp"
 
+namespace dmlop::test::batch_resume_changes_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// Bytes that a file of a job gets instead of those that it has.
 struct Change {
@@ -318,3 +318,5 @@ TEST_CASE("--resume: an option that results depend on runs all jobs again") {
     CHECK(run_again(folder, kind.jobs) == "");
   }
 }
+
+}  // namespace dmlop::test::batch_resume_changes_test

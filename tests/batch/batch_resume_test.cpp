@@ -6,10 +6,10 @@
 #include "batch/digest.hpp"
 #include "records.hpp"
 
+namespace dmlop::test::batch_resume_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A folder with three jobs a, b and c, each with files of its own, that was run once: jobs/ID, or
 /// with the same in JSON Lines and JSON files.
@@ -342,3 +342,5 @@ TEST_CASE("without --resume a results file is started anew") {
   CHECK(folder.run({"jobs.jsonl"}).records.size() == 2);
   CHECK(folder.run({"jobs.jsonl", "--filter", "a"}).records.size() == 1);
 }
+
+}  // namespace dmlop::test::batch_resume_test

@@ -6,9 +6,8 @@
 #include "batch.hpp"
 #include "sanitized.hpp"
 
+namespace dmlop::test::batch_scale_test {
 namespace {
-
-using namespace dmlop::test;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
 
@@ -137,3 +136,5 @@ TEST_CASE("batch on a GPU: many jobs by many workers pass") {
   CHECK(result.code == 1);
   CHECK(contains(result.output, ": 180 PASSED, 20 FAILED\n"));
 }
+
+}  // namespace dmlop::test::batch_scale_test

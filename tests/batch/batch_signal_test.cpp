@@ -11,10 +11,10 @@
 #include "batch/reports.hpp"
 #include "pipe.hpp"
 
+namespace dmlop::test::batch_signal_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A job that waits for ever where its input is a pipe that nobody writes.
 const std::string waiting_job = edge_job(R"("id": "waiting", "expect": "golden.npy")", "pipe.npy");
@@ -280,3 +280,5 @@ TEST_CASE("a killed run: records are whole, outputs complete or absent, --resume
     CHECK(recorded(folder).size() == jobs);
   }
 }
+
+}  // namespace dmlop::test::batch_signal_test

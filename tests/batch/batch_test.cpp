@@ -15,10 +15,10 @@
 
 #include "batch/reports.hpp"
 
+namespace dmlop::test::batch_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
 
@@ -506,3 +506,5 @@ TEST_CASE("a model that writes no file keeps nothing with --out, and stays UNCOM
     CHECK(contains(outcome.record("slice1").at("message"), "add golden files by resource"));
   }
 }
+
+}  // namespace dmlop::test::batch_test

@@ -6,10 +6,10 @@
 #include "batch.hpp"
 #include "batch/conclusion.hpp"
 
+namespace dmlop::test::batch_update_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// Folders of jobs: "same" passes, "other" differs in one element, "new" has no golden file.
 class TreeFolder : public BatchFolder {
@@ -396,3 +396,5 @@ TEST_CASE(
     CHECK((folder.has(golden) ? folder.read(golden) : "") == before);
   }
 }
+
+}  // namespace dmlop::test::batch_update_test

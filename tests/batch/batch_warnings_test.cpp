@@ -8,9 +8,8 @@
 #include "gpu_device.hpp"
 #include "warned.hpp"
 
+namespace dmlop::test::batch_warnings_test {
 namespace {
-
-using namespace dmlop::test;
 
 const std::string stray_message =
     "this golden file has the name of no output of CUMULATIVE_SUMMATION\n";
@@ -315,3 +314,5 @@ TEST_CASE("--warnings-as-errors: --merge runs nothing and refuses it") {
   CHECK(refused.code == 2);
   CHECK(contains(refused.error, "--merge runs nothing; "));
 }
+
+}  // namespace dmlop::test::batch_warnings_test

@@ -11,10 +11,8 @@
 #include "compare/comparison_text.hpp"
 #include "reference/tensor.hpp"
 
+namespace dmlop::test::advice_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -82,3 +80,5 @@ TEST_CASE("no tolerance is advised that would let wrong elements pass") {
   CHECK(integers(136, 128) == "would pass with --rtol 0.0625, --atol 8 or --ulp 8");
   CHECK(integers(141, 128) == none);
 }
+
+}  // namespace dmlop::test::advice_test

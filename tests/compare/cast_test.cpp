@@ -11,10 +11,9 @@
 #include "program.hpp"
 #include "types.hpp"
 
+namespace dmlop::test::cast_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 template <typename To, typename From>
@@ -166,3 +165,5 @@ TEST_CASE("compare --operator takes the tolerance of the operator's spec") {
   CHECK(unknown.error.find("--operator: no operator of DirectML is called \"LP_POOLIN\"; did you "
                            "mean \"LP_POOLING\"") != std::string::npos);
 }
+
+}  // namespace dmlop::test::cast_test

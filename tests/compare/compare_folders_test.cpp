@@ -7,9 +7,9 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::compare_folders_test {
 namespace {
 
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 bool contains(const std::string& text, const std::string& part) {
@@ -170,3 +170,5 @@ TEST_CASE("a folder and a file, folders without files, and a picture of folders 
           "there is no .npy file below c and none below d: name folders with .npy files");
   CHECK(dmlop_program({"compare", "c", "a"}, {.folder = folder.path()}).code == 1);
 }
+
+}  // namespace dmlop::test::compare_folders_test

@@ -17,10 +17,9 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
+namespace dmlop::test::compare_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
 namespace reference = dmlop::test::comparison;
 
 constexpr std::uint64_t ulp_max = std::numeric_limits<std::uint64_t>::max();
@@ -765,3 +764,5 @@ TEST_CASE("a comparison as JSON has the same, and null for what no number can sa
   CHECK(same.at("relation").is_null());
   CHECK(same.at("smallest") == nlohmann::json{{"rtol", 0}, {"atol", 0}, {"ulp", 0}});
 }
+
+}  // namespace dmlop::test::compare_test

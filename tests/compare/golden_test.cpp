@@ -7,10 +7,10 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
@@ -520,3 +520,5 @@ TEST_CASE("threads change nothing of what run --expect finds") {
   for (const char* threads : {"2", "3", "8"})
     CHECK(run({"--threads", threads}).output == one.output);
 }
+
+}  // namespace dmlop::test::golden_test

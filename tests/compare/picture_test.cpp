@@ -20,10 +20,8 @@
 #include <stb/stb_image.h>
 #pragma GCC diagnostic pop
 
+namespace dmlop::test::picture_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
@@ -443,3 +441,5 @@ TEST_CASE("a report holds the pictures as data that anyone can decode: padding, 
   }
   CHECK(ends.size() == 3);
 }
+
+}  // namespace dmlop::test::picture_test

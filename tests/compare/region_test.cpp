@@ -10,10 +10,8 @@
 #include "random.hpp"
 #include "reference/tensor.hpp"
 
+namespace dmlop::test::region_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 std::uint64_t position_of(const Index& index, const List& sizes) {
   std::uint64_t position = 0;
@@ -143,3 +141,5 @@ TEST_CASE("indices of an axis are counted up to 65536 of them; slices are exact 
   CHECK(region.slices(longer) == "[3:]");
   CHECK(region_of(longer, {{65536}}).is_full);
 }
+
+}  // namespace dmlop::test::region_test

@@ -13,10 +13,8 @@
 #include "reference/tensor.hpp"
 #include "tensor/half.hpp"
 
+namespace dmlop::test::relation_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 using Floats = std::vector<float>;
@@ -44,7 +42,7 @@ std::string relation(const List& sizes, const Floats& actual, const Floats& expe
 }
 
 /// Random elements without a pattern, none of which is 0.
-Tensor random_tensor(DataType type, const List& sizes, Random& random) {
+Tensor random_values(DataType type, const List& sizes, Random& random) {
   Tensor tensor = Tensor::packed(type, sizes);
   const std::size_t size = size_of(type);
   for (std::size_t at = 0; at < tensor.bytes.size(); at += size) {
@@ -88,7 +86,7 @@ TEST_CASE("elements at other places are found for every type: transposed, revers
   const List sizes{2, 5, 6, 6};
   for (const DataType type : tried_types) {
     CAPTURE(name_of(type));
-    const Tensor expected = random_tensor(type, sizes, random);
+    const Tensor expected = random_values(type, sizes, random);
     const auto moved = [&](const std::function<Index(const Index&)>& source) {
       return relation(gathered(expected, sizes, source), expected, {.ulp = 0});
     };
@@ -110,7 +108,7 @@ TEST_CASE("elements at other places are found for every type: transposed, revers
 TEST_CASE("elements in the order of other axes are found although the sizes are the same") {
   Random random(2);
   for (const List& sizes : {List{2, 3, 4, 5}, {1, 3, 4, 5}}) {
-    const Tensor expected = random_tensor(DataType::Float32, sizes, random);
+    const Tensor expected = random_values(DataType::Float32, sizes, random);
     const auto in_order = [&](const std::vector<std::size_t>& order) {
       List moved;
       for (const std::size_t axis : order) moved.push_back(sizes[axis]);
@@ -178,7 +176,7 @@ TEST_CASE("elements that were rounded to a type of fewer digits are found") {
 
 TEST_CASE("of tensors with other sizes the same elements are found, in order or transposed") {
   Random random(4);
-  const Tensor expected = random_tensor(DataType::Float32, {1, 3, 4, 5}, random);
+  const Tensor expected = random_values(DataType::Float32, {1, 3, 4, 5}, random);
   const auto of_sizes = [&](const Tensor& actual) {
     return compare(elements_of(actual), elements_of(expected), {}, 1).relation;
   };
@@ -193,9 +191,9 @@ TEST_CASE("of tensors with other sizes the same elements are found, in order or 
   Tensor changed = resized(expected, {3, 20});
   changed.bytes.back() ^= std::byte{1};
   CHECK(of_sizes(changed) == "");
-  CHECK(of_sizes(random_tensor(DataType::Float32, {60}, random)) == "");
-  CHECK(of_sizes(random_tensor(DataType::Float32, {61}, random)) == "");
-  CHECK(of_sizes(random_tensor(DataType::Int32, {60}, random)) == "");
+  CHECK(of_sizes(random_values(DataType::Float32, {60}, random)) == "");
+  CHECK(of_sizes(random_values(DataType::Float32, {61}, random)) == "");
+  CHECK(of_sizes(random_values(DataType::Int32, {60}, random)) == "");
 }
 
 TEST_CASE("a relation of places holds within the tolerance") {
@@ -220,7 +218,7 @@ TEST_CASE("nothing is said that may be chance, or that does not hold for every e
   CHECK(relation({5}, {0, 0, 0, 0, 6}, {1, 2, 3, 4, 5}) == "");
   Random random(3);
   for (const DataType type : tried_types)
-    CHECK(relation(random_tensor(type, {3, 4, 4}, random), random_tensor(type, {3, 4, 4}, random),
+    CHECK(relation(random_values(type, {3, 4, 4}, random), random_values(type, {3, 4, 4}, random),
                    {}) == "");
 }
 
@@ -261,3 +259,5 @@ TEST_CASE("tensors are related up to a number of elements, and kept up to a numb
           (elements == related_max ? "actual is 0 where it differs" : ""));
   }
 }
+
+}  // namespace dmlop::test::relation_test

@@ -14,10 +14,8 @@
 #include "spec/validate.hpp"
 #include "types.hpp"
 
+namespace dmlop::test::tolerance_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 struct Read {
   Tolerance tolerance;
@@ -237,3 +235,5 @@ TEST_CASE("default tolerances are those that are published") {
     std::ofstream(path, std::ios::binary) << tolerances;
   CHECK(tolerances == read_file(path));
 }
+
+}  // namespace dmlop::test::tolerance_test

@@ -11,6 +11,8 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_bodies_test {
+
 namespace gsl {
 
 template <typename To, typename From>
@@ -22,7 +24,6 @@ constexpr To narrow_cast(From value) {
 
 namespace {
 
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 using UINT = std::uint32_t;
 using INT = std::int32_t;
@@ -169,3 +170,5 @@ TEST_CASE("from C++: calls and structs have the value that the compiler gives th
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
+
+}  // namespace dmlop::test::cpp_bodies_test

@@ -5,9 +5,8 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_branches_test {
 namespace {
-
-using namespace dmlop::test;
 
 enum class Truth { no, yes, unknown };
 
@@ -151,3 +150,5 @@ TEST_CASE("from C++: a chain of #if inside each branch of another one") {
   }
   CHECK(count == 1'000);
 }
+
+}  // namespace dmlop::test::cpp_branches_test

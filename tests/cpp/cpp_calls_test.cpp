@@ -3,10 +3,10 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_calls_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 // A program that makes its tensor descs with MakeDesc, and what goes before its main function.
@@ -228,3 +228,5 @@ TEST_CASE("from C++: definitions give values that the text does not, and only th
   }
   CHECK_THROWS_AS(with({"n=1", "n=2"}, "", "n"), dmlop::Error);
 }
+
+}  // namespace dmlop::test::cpp_calls_test

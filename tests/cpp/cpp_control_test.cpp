@@ -3,9 +3,9 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_control_test {
 namespace {
 
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 }  // namespace
@@ -91,3 +91,5 @@ TEST_CASE("from C++: of the branches that the text decides, one counts") {
   CHECK(make_axis("UINT n = 1; if (n == 2) return; n = 3;", "n").desc.at("Axis") == 3);
   CHECK(make_axis("UINT n = 1; if (n == 1) { n = 4; } else { n = count; }", "n").findings == "");
 }
+
+}  // namespace dmlop::test::cpp_control_test

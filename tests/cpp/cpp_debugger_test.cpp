@@ -3,10 +3,10 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_debugger_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 const char* const watch_window =
@@ -308,3 +308,5 @@ TEST_CASE("from a debugger: addresses of 32 bits") {
   CHECK(
       contains(make_shown(unshown).findings, "InputTensor.Desc is not known from \"0x0012f560\""));
 }
+
+}  // namespace dmlop::test::cpp_debugger_test

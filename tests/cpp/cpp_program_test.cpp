@@ -5,10 +5,10 @@
 #include "cpp_text.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::cpp_program_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 const std::string samples = DMLOP_SOURCE_DIR "/samples/";
@@ -238,3 +238,5 @@ add.FusedActivation =
   CHECK_FALSE(contains(found.error, "leave it out"));
   CHECK_FALSE(contains(found.error, "standard output:"));
 }
+
+}  // namespace dmlop::test::cpp_program_test

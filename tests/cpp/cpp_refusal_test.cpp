@@ -3,10 +3,10 @@
 
 #include "cpp_text.hpp"
 
+namespace dmlop::test::cpp_refusal_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 }  // namespace
@@ -258,7 +258,7 @@ TEST_CASE("from C++: members, structs and pointers that do not fit are refused")
 TEST_CASE("from C++: descriptions in branches of a condition are told from several operators") {
   const std::string desc = "DML_ONE_HOT_OPERATOR_DESC d = {nullptr, nullptr, nullptr, ";
   for (const std::string& text : {"#if USE_HALF\n" + desc + "1};\n#else\n" + desc + "2};\n#endif\n",
-                                 "if (half) {" + desc + "1}; } else {" + desc + "2}; }"}) {
+                                  "if (half) {" + desc + "1}; } else {" + desc + "2}; }"}) {
     CAPTURE(text);
     const Made made = make(text);
     CHECK(contains(made.findings, "the text describes several operators: "));
@@ -266,3 +266,5 @@ TEST_CASE("from C++: descriptions in branches of a condition are told from sever
   }
   CHECK(!contains(make(desc + "1};\n{" + desc + "2}; }").findings, "conditions"));
 }
+
+}  // namespace dmlop::test::cpp_refusal_test

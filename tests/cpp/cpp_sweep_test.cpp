@@ -11,9 +11,11 @@
 #include "tensor/element.hpp"
 #include "tensor/half.hpp"
 
+namespace dmlop::test::cpp_sweep_test {
 namespace {
 
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
+
 using dmlop::FieldKind;
 using dmlop::FieldSpec;
 using dmlop::OperatorSpec;
@@ -305,3 +307,5 @@ TEST_CASE("from C++: what DirectML ran, positional, designated and assigned, com
   }
   CHECK(count > 4'000);
 }
+
+}  // namespace dmlop::test::cpp_sweep_test

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+namespace dmlop::test::cpp_text_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using namespace dmlop::test;
 using Made = MadeOfCpp;
 
 struct Row {
@@ -416,3 +416,5 @@ TEST_CASE("from C++: an undeclared variable gets its type from the DML_OPERATOR_
   CHECK(made.findings == "");
   CHECK(made.type == "DML_OPERATOR_ONE_HOT");
 }
+
+}  // namespace dmlop::test::cpp_text_test

@@ -9,10 +9,8 @@
 #include "npy/statistics.hpp"
 #include "reference/tensor.hpp"
 
+namespace dmlop::test::ends_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 /// A code in so many bytes, as UTF-8 would have it if it allowed that.
 std::string encoded(std::uint32_t code, std::size_t length) {
@@ -123,3 +121,5 @@ TEST_CASE("ends: GitHub's annotations take a number behind a colon for a line, a
     CHECK(contains(text, std::string(row.properties) + "::why"));
   }
 }
+
+}  // namespace dmlop::test::ends_test

@@ -12,10 +12,8 @@
 #include "batch.hpp"
 #include "json/document.hpp"
 
+namespace dmlop::test::far_side_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 /// A .npy file of `count` bytes that are 0, but for some; no disk is taken for the others.
 void write_sparse(const Folder& folder, const std::string& name, std::uint64_t count,
@@ -116,3 +114,5 @@ TEST_CASE("far side: the column of an error is counted in characters, however lo
     }
   }
 }
+
+}  // namespace dmlop::test::far_side_test

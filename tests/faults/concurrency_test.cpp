@@ -17,10 +17,10 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::concurrency_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 constexpr int many = 50;
 
@@ -325,3 +325,5 @@ TEST_CASE("processes on a GPU that start with the same empty cache: all are righ
   for (const auto& [name, time] : caches)
     CHECK(fs::last_write_time(folder / ("cache/dmlop/" + name)) == time);
 }
+
+}  // namespace dmlop::test::concurrency_test

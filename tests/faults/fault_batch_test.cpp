@@ -11,10 +11,10 @@
 #include "batch/digest.hpp"
 #include "fault.hpp"
 
+namespace dmlop::test::fault_batch_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 std::string error(int number) {
   return std::to_string(number);
@@ -215,3 +215,5 @@ TEST_CASE("faults: in a batch of folders a call that fails is one job's or one r
   Batch batch(true);
   CHECK(inject(batch, harmful, false) > 100);
 }
+
+}  // namespace dmlop::test::fault_batch_test

@@ -9,10 +9,10 @@
 #include "batch.hpp"
 #include "fault.hpp"
 
+namespace dmlop::test::fault_files_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string error(int number) {
   return std::to_string(number);
@@ -252,3 +252,5 @@ TEST_CASE("faults: a run that a call fails ends with 6 and the reason") {
     run.expect_failure(injection, reason_of(injection.fault()));
   });
 }
+
+}  // namespace dmlop::test::fault_files_test

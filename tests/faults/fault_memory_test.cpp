@@ -10,10 +10,10 @@
 #include "fault.hpp"
 #include "graph.hpp"
 
+namespace dmlop::test::fault_memory_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 std::string number(int value) {
   return std::to_string(value);
@@ -247,3 +247,5 @@ TEST_CASE("memory: without threads, or with fewer, the work is done all the same
   MESSAGE(faults << " faults injected");
   CHECK(faults >= 8);
 }
+
+}  // namespace dmlop::test::fault_memory_test

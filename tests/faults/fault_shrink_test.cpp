@@ -17,11 +17,10 @@
 #include "graph.hpp"
 #include "npy/npy.hpp"
 
+namespace dmlop::test::fault_shrink_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop;
-using namespace dmlop::test;
 
 const std::string shorter =
     "the file became shorter while it was read; run this again when nothing writes to the file";
@@ -413,3 +412,5 @@ TEST_CASE("shrink: models, descriptions, comparisons and statistics notice it as
     }
   }
 }
+
+}  // namespace dmlop::test::fault_shrink_test

@@ -7,10 +7,10 @@
 #include "batch.hpp"
 #include "fault.hpp"
 
+namespace dmlop::test::fault_streams_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string small = float_npy("(3,)", {1, 2, 3});
 const std::string padded = float_npy("(6,)", {1, 1, 2, 3, 3, 3});
@@ -358,3 +358,5 @@ TEST_CASE("surroundings: with few descriptors the program works, or says that th
     CHECK(folder.list().find(".tmp") == std::string::npos);
   }
 }
+
+}  // namespace dmlop::test::fault_streams_test

@@ -18,7 +18,7 @@
 #include "model.hpp"
 #include "model/runtime.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::gpu_fault_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -409,4 +409,4 @@ TEST_CASE("gpu faults: a job that differs stays FAILED without the picture of it
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::gpu_fault_test

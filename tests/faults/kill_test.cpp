@@ -15,10 +15,10 @@
 #include "batch.hpp"
 #include "fault.hpp"
 
+namespace dmlop::test::kill_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// The temporary files below a folder, all named as documented after a file that belongs there.
 std::vector<fs::path> temporary_files(const fs::path& folder) {
@@ -261,3 +261,5 @@ TEST_CASE(
   CHECK(in_the_middle > 10);
   CHECK(killed_twice > 10);
 }
+
+}  // namespace dmlop::test::kill_test

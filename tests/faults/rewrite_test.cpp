@@ -13,11 +13,10 @@
 #include "base/file.hpp"
 #include "batch.hpp"
 
+namespace dmlop::test::rewrite_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop;
-using namespace dmlop::test;
 
 /// How somebody writes a file: in one call, in pieces, opening it each time, or giving it the time
 /// that it had before, as a clock does that goes on in steps.
@@ -345,3 +344,5 @@ TEST_CASE("rewrite: a file that somebody holds open for writing, and leaves alon
   }
   ::close(file);
 }
+
+}  // namespace dmlop::test::rewrite_test

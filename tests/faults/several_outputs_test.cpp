@@ -10,10 +10,10 @@
 #include "batch.hpp"
 #include "fault.hpp"
 
+namespace dmlop::test::several_outputs_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A SPLIT of rows into three outputs a.npy, b.npy, c.npy.
 class SplitFolder : public Folder {
@@ -166,3 +166,5 @@ TEST_CASE("several outputs, killed: the first ones are new, the others are what 
 }
 
 }  // namespace
+
+}  // namespace dmlop::test::several_outputs_test

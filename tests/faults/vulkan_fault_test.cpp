@@ -18,7 +18,7 @@
 #include "model/runtime.hpp"
 #include "sanitized.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::vulkan_fault_test {
 namespace {
 
 /// What the replaced entry points know. Calls take turns.
@@ -380,4 +380,4 @@ TEST_CASE("vulkan faults: what a dispatch that never ends may use is left to it"
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::vulkan_fault_test

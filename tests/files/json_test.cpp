@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "json/document.hpp"
 
+namespace dmlop::json_test {
 namespace {
 
 using namespace std::string_literals;
@@ -315,3 +316,5 @@ TEST_CASE("the number of values has a limit that a source may set") {
   CHECK(problem("{\"a\": {\"b\": []}}", 2).find("more than 2 values") != std::string::npos);
   CHECK(problem("[" + repeated("0,", 1'000'000) + "]", 2'000'000) == "");
 }
+
+}  // namespace dmlop::json_test

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 
+namespace dmlop::npy_test {
 namespace {
 
 using namespace std::string_literals;
@@ -499,3 +500,5 @@ TEST_CASE("a written header has the length that NumPy gives it") {
     CHECK(header.back() == '\n');
   }
 }
+
+}  // namespace dmlop::npy_test

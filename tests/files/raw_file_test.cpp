@@ -9,10 +9,8 @@
 #include "npy/npy.hpp"
 #include "tensor/element.hpp"
 
+namespace dmlop::test::raw_file_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 /// "FLOAT16 [1, 2] offset 64 big", "npy" for a .npy file.
 std::string text_of(const FileText& file) {
@@ -173,3 +171,5 @@ TEST_CASE("raw files: elements of 4 bits are packed with the first in the lower 
   unpack_4_bits(DataType::Int4, packed, back);
   CHECK(back == std::vector<std::byte>{std::byte{1}, std::byte{0xFF}, std::byte{7}});
 }
+
+}  // namespace dmlop::test::raw_file_test

@@ -7,7 +7,7 @@
 #include "ops/operator.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::fuzz_test {
 namespace {
 
 void run(const FuzzTarget& target, const std::string& bytes) {
@@ -66,4 +66,4 @@ TEST_CASE("fuzz: random cases are of operators that run") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::fuzz_test

@@ -14,7 +14,7 @@
 #include "reference/attention.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::attention_matrices_test {
 namespace {
 
 /// Heads in a tensor {batch, length, heads * size}.
@@ -173,4 +173,4 @@ TEST_CASE("attention matrices: heads of FLOAT16 whose eights stand at multiples 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::attention_matrices_test

@@ -6,7 +6,7 @@
 #include "gpu/device_info.hpp"
 #include "gpu/memory_budget.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::device_choice_test {
 namespace {
 
 using gpu::DeviceInfo;
@@ -186,4 +186,4 @@ TEST_CASE("device memory: what has room within the budget of the system") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::device_choice_test

@@ -12,7 +12,7 @@
 #include "norm_windows.hpp"
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::gpu_stop_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -84,4 +84,4 @@ TEST_CASE("gpu stop: signals and --timeout end a batch on the device") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::gpu_stop_test

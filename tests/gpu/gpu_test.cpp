@@ -12,7 +12,7 @@
 #include "program.hpp"
 #include "sanitized.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::gpu_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -345,4 +345,4 @@ TEST_CASE("gpu: a cache folder that cannot be written is no error") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::gpu_test

@@ -18,7 +18,7 @@
 #include "tensor/element.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::moves_on_gpu_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -334,4 +334,4 @@ TEST_CASE("GPU: elements that are not zero, in one block or several") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::moves_on_gpu_test

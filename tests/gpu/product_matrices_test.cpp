@@ -17,7 +17,7 @@
 #include "small_numbers.hpp"
 #include "spec/validate.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::product_matrices_test {
 namespace {
 
 Plan plan_of(const PlanCase& a_case) {
@@ -254,4 +254,4 @@ TEST_CASE("product matrices: large products get large tiles, and small ones none
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::product_matrices_test

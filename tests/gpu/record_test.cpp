@@ -16,7 +16,7 @@
 #include "spec/description.hpp"
 #include "spec/spec.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::record_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -223,4 +223,4 @@ TEST_CASE("record: an output beyond one staging buffer is handed out from its pl
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::record_test

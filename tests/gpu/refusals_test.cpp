@@ -17,7 +17,7 @@
 #include "program.hpp"
 #include "spec/description.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::refusals_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST_CASE("refusals: ops says whose tensors must fit the buffers of a device") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::refusals_test

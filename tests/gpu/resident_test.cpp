@@ -10,7 +10,7 @@
 #include "gpu/execute.hpp"
 #include "gpu_device.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::resident_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -252,4 +252,4 @@ TEST_CASE("resident: a dispatch names a kernel, its specialization and where eac
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::resident_test

@@ -12,10 +12,10 @@
 #include "random.hpp"
 #include "sanitized.hpp"
 
+namespace dmlop::test::streamed_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
 
 struct Use {
   std::string name;
@@ -167,3 +167,5 @@ TEST_CASE("streamed: the CPU needs a fraction of the tensors' memory") {
   // The limit is one: a copy of an input in another byte order does not fit.
   CHECK(run("SPACE_TO_DEPTH -i swapped.npy -o y.npy --set BlockSize=2") == 5);
 }
+
+}  // namespace dmlop::test::streamed_test

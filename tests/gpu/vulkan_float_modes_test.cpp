@@ -14,7 +14,7 @@
 #include "gpu_device.hpp"
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::vulkan_float_modes_test {
 namespace {
 
 using gpu::vulkan::FloatModes;
@@ -119,4 +119,4 @@ TEST_CASE("float modes: what a device offers is in each module that it is given"
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::vulkan_float_modes_test

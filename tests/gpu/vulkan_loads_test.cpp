@@ -14,7 +14,7 @@
 #include "norm_windows.hpp"
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::vulkan_loads_test {
 namespace {
 
 /// Runs plans in buffers of their own, which have no bytes more than the kernel needs.
@@ -188,4 +188,4 @@ TEST_CASE("vulkan loads: data movement loads nothing outside of its buffers") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::vulkan_loads_test

@@ -8,7 +8,7 @@
 #include "gpu/vulkan/kernels.hpp"
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::vulkan_modules_test {
 namespace {
 
 /// What spirv-val says of a module; "" if it is valid.
@@ -38,4 +38,4 @@ TEST_CASE("Vulkan: spirv-val is asked, and refuses half a module") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::vulkan_modules_test

@@ -10,7 +10,7 @@
 #include "gpu/vulkan/api.hpp"
 #include "gpu_device.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::vulkan_pipelines_test {
 namespace {
 
 /// Makes each call of vkCreateComputePipelines wait until so many are under way.
@@ -72,4 +72,4 @@ TEST_CASE("Vulkan: two threads that want the same kernel compile it once") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::vulkan_pipelines_test

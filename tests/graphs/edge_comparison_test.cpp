@@ -5,7 +5,7 @@
 #include "graph_folder.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::edge_comparison_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,7 +155,7 @@ TEST_CASE("expect-edges: edges with strides and of integers are taken as their n
 
 TEST_CASE("against: no node of a graph is wrong on a GPU") {
   // The entry gpu_graph_cases asks for it.
-  const auto is_gpu = [](const Backend& backend) { return backend.name != "cpu"; };
+  const auto is_gpu = [](const SweptBackend& backend) { return backend.name != "cpu"; };
   if (std::ranges::none_of(available_backends(), is_gpu)) return;
   for (const char* name : {"layernorm_ffn", "topk_cumsum", "qdq_conv", "unet_up"}) {
     CAPTURE(std::string(name));
@@ -197,4 +197,4 @@ TEST_CASE("against: a device is not compared with itself, and not with golden fi
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::edge_comparison_test

@@ -4,7 +4,7 @@
 
 #include "graph_folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_batch_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -195,4 +195,4 @@ TEST_CASE("graph batch: run takes a folder with a graph, and --expect its golden
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_batch_test

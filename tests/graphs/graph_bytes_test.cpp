@@ -8,7 +8,7 @@
 #include "graph/flatbuffer.hpp"
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_bytes_test {
 namespace {
 
 std::span<const std::byte> as_bytes(const std::string& text) {
@@ -189,4 +189,4 @@ TEST_CASE("graph bytes: parts that are used again and again do not fill the memo
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_bytes_test

@@ -10,7 +10,7 @@
 #include "model/runtime.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_cases_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,4 +145,4 @@ TEST_CASE("graph cases: every graph is checked, and computes what DirectML compu
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_cases_test

@@ -3,7 +3,7 @@
 
 #include "graph_folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_in_model_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,4 +145,4 @@ TEST_CASE("graph in a model: a batch runs it again after the graph or a constant
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_in_model_test

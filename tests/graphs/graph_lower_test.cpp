@@ -10,7 +10,7 @@
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_lower_test {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -423,4 +423,4 @@ TEST_CASE("lifetimes: a buffer ends with the last command that uses it") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_lower_test

@@ -4,7 +4,7 @@
 #include "graph_folder.hpp"
 #include "hostile.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::graph_program_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -524,4 +524,4 @@ TEST_CASE("graph program: a node reads no more of an input than the graph says t
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::graph_program_test

@@ -3,7 +3,7 @@
 
 #include "graph_folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::join_graphs_test {
 namespace {
 
 GraphNode node(const std::string& from, const std::string& to) {
@@ -75,4 +75,4 @@ TEST_CASE("join_graphs: the program runs a folder of graphs as one") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::join_graphs_test

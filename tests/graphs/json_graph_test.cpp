@@ -14,6 +14,8 @@
 #include "graph/describe.hpp"
 #include "model/open.hpp"
 
+namespace dmlop::json_graph_test {
+
 namespace dmlop {
 namespace {
 
@@ -207,3 +209,5 @@ TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
 }
 
 }  // namespace dmlop
+
+}  // namespace dmlop::json_graph_test

@@ -3,7 +3,7 @@
 
 #include "graph_folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::to_ops_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST_CASE("to-ops: names that no file can have, and mistakes") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::to_ops_test

@@ -7,6 +7,8 @@
 
 #include "graph/graph.hpp"
 
+namespace dmlop::write_graph_test {
+
 namespace dmlop {
 namespace {
 
@@ -102,3 +104,5 @@ TEST_CASE("write_graph: every graph that ONNX Runtime wrote") {
 }
 
 }  // namespace dmlop
+
+}  // namespace dmlop::write_graph_test

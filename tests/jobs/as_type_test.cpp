@@ -3,7 +3,7 @@
 
 #include "batch.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::as_type_test {
 namespace {
 
 // FLOAT16 has 2048 and 2050, and nothing between them: 2049 is rounded to 2048.
@@ -262,4 +262,4 @@ TEST_CASE("as-type: each node that does not accept the type is named, and an edg
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::as_type_test

@@ -6,7 +6,7 @@
 
 #include "batch.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::bench_baseline_test {
 namespace {
 
 constexpr double never_so_short = 1e-12, never_so_long = 1e9;
@@ -131,8 +131,8 @@ TEST_CASE("baseline: several programs and all jobs of a folder are compared by t
   std::string verdicts;
   for (const char* list : {"cases", "nodes"}) {
     for (const Json& one : comparison.at(list))
-      verdicts += one.at("name").get<std::string>() + " " + one.at("verdict").get<std::string>() +
-                  ", ";
+      verdicts +=
+          one.at("name").get<std::string>() + " " + one.at("verdict").get<std::string>() + ", ";
   }
   CHECK(verdicts ==
         "a: PADDING FLOAT32 [3] faster, b/c: PADDING FLOAT32 [3] slower, d: graph faster, "
@@ -262,4 +262,4 @@ TEST_CASE("baseline: a file that is none is refused with the place, before anyth
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::bench_baseline_test

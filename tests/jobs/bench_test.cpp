@@ -14,7 +14,7 @@
 #include "spec/validate.hpp"
 #include "tensor/element.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::bench_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -298,4 +298,4 @@ TEST_CASE("bench: on a GPU powers of made-up numbers are the CPU's up to the las
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::bench_test

@@ -6,9 +6,8 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::broadcast_test {
 namespace {
-
-using namespace dmlop::test;
 
 /// What adding a and b gives, as the elements of [2, 3], or the error.
 std::string sum(const std::string& a_shape, const std::vector<float>& a, const std::string& b_shape,
@@ -159,3 +158,5 @@ TEST_CASE("broadcast: a model gets the sizes and strides") {
   CAPTURE(run.error);
   CHECK(run.code == 0);
 }
+
+}  // namespace dmlop::test::broadcast_test

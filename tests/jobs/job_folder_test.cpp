@@ -7,10 +7,10 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::job_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 constexpr const char* edge =
@@ -357,3 +357,5 @@ TEST_CASE("a job's folder: outputs of 4 bits agree with golden files, which hold
   CAPTURE(compared.output);
   CHECK(compared.code == 0);
 }
+
+}  // namespace dmlop::test::job_folder_test

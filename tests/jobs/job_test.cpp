@@ -10,10 +10,10 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::job_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Json = nlohmann::ordered_json;
 
 /// EDGE padding of a vector: one element before, two after.
@@ -297,3 +297,5 @@ TEST_CASE("what is left out is inferred") {
       R"({"type": "SLICE1", "desc": {"OutputTensor": {"Sizes": [1, 2]}, "InputWindowOffsets": [0, 0], "InputWindowSizes": [2, 3], "InputWindowStrides": [1, -2]}})");
   CHECK(run_in(folder, {"-i", "x.npy"}) == float_npy("(1, 2)", {3, 1}));
 }
+
+}  // namespace dmlop::test::job_test

@@ -3,9 +3,8 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::measured_test {
 namespace {
-
-using namespace dmlop::test;
 
 /// A folder with large.npy of 16 MiB, of which less.json takes four elements that lie far apart,
 /// and one.npy, of which more.json makes as much.
@@ -146,3 +145,5 @@ TEST_CASE("measured: bench tells bytes, seconds and rates that belong together")
     }
   }
 }
+
+}  // namespace dmlop::test::measured_test

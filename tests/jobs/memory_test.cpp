@@ -4,9 +4,8 @@
 #include "batch.hpp"
 #include "sanitized.hpp"
 
+namespace dmlop::test::memory_test {
 namespace {
-
-using namespace dmlop::test;
 
 /// Runs a description with so many MiB of address space, the program, its threads' stacks and the
 /// tensors included.
@@ -59,3 +58,5 @@ TEST_CASE("memory: a convolution does not hold the windows of its whole input") 
   folder.write("filter.npy", some_floats("(4, 4, 7, 7)", std::size_t{4} * 4 * 7 * 7));
   check_runs_within(128, folder, "-i InputTensor=x.npy -i FilterTensor=filter.npy");
 }
+
+}  // namespace dmlop::test::memory_test

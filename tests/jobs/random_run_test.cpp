@@ -11,10 +11,8 @@
 #include "spec/spec.hpp"
 #include "tensor/element.hpp"
 
+namespace dmlop::test::random_run_test {
 namespace {
-
-using namespace dmlop;
-using namespace dmlop::test;
 
 ProgramResult run_in(const Folder& folder, const std::vector<std::string>& arguments) {
   return dmlop_program(arguments, {.folder = folder.path()});
@@ -216,3 +214,5 @@ TEST_CASE("random inputs: graphs and jobs") {
   CHECK(folder.has("z.npy"));
   CHECK(folder.has("w.npy"));
 }
+
+}  // namespace dmlop::test::random_run_test

@@ -4,9 +4,8 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::raw_run_test {
 namespace {
-
-using namespace dmlop::test;
 
 const std::vector<float> numbers{1, 2, 3, 4};
 const std::vector<float> padded{1, 1, 2, 3, 3, 4};
@@ -243,3 +242,5 @@ TEST_CASE("raw files: graphs and ONNX models take them") {
   CHECK(batch.code == 0);
   CHECK(folder.read("again.bin") == bytes_of(numbers));
 }
+
+}  // namespace dmlop::test::raw_run_test

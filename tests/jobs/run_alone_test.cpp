@@ -7,9 +7,9 @@
 #include "program.hpp"
 #include "spec/spec.hpp"
 
+namespace dmlop::test::run_alone_test {
 namespace {
 
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 constexpr const char* edge =
@@ -206,3 +206,5 @@ TEST_CASE("ops --example: comments name every field, and the example runs") {
   CHECK(listed.code == 2);
   CHECK(contains(listed.error, "--example is of one operator"));
 }
+
+}  // namespace dmlop::test::run_alone_test

@@ -10,10 +10,10 @@
 #include "spec/facts.hpp"
 #include "spec/spec.hpp"
 
+namespace dmlop::test::samples_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const fs::path samples = DMLOP_SOURCE_DIR "/samples";
 
@@ -112,3 +112,5 @@ TEST_CASE("samples: every family and every kind of field has one") {
   CHECK(dmlop::join(missing) == "");
   CHECK(types.contains("INT4"));
 }
+
+}  // namespace dmlop::test::samples_test

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace dmlop::test {
+namespace dmlop::test::slowdown_test {
 namespace {
 
 constexpr double eighth = 0.125;  // exact, so that the limit itself can be tried
@@ -94,4 +94,4 @@ TEST_CASE("slowdown: what is slower or unclear is measured again, until it no lo
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::slowdown_test

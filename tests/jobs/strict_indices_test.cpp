@@ -15,8 +15,10 @@
 #include "reference/number.hpp"
 #include "reference/tensor.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::strict_indices_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 using Ordered = Json;
 
@@ -335,4 +337,4 @@ TEST_CASE("strict indices: strides say where indices stand, and one for all is n
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::strict_indices_test

@@ -3,9 +3,8 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::strict_run_test {
 namespace {
-
-using namespace dmlop::test;
 
 const std::string wrong_message =
     "2 of 4 indices in IndicesTensor are out of range: [1] is 3, [3] is -4";
@@ -163,3 +162,5 @@ TEST_CASE("strict indices: of a model the step is named, also where it computed 
   CHECK(contains(batch.output, "INVALID"));
   CHECK(contains(batch.output, "error: commands[2], dispatch of \"pick\": 1 of 2 indices"));
 }
+
+}  // namespace dmlop::test::strict_run_test

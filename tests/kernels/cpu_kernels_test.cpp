@@ -26,7 +26,7 @@
 #include "tensor/half.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::cpu_kernels_test {
 namespace {
 
 constexpr std::uint64_t promise = 4;
@@ -513,4 +513,4 @@ TEST_CASE("cpu kernels: outputs that no cache holds") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::cpu_kernels_test

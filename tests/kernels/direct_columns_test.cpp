@@ -14,7 +14,7 @@
 #include "end_of_page.hpp"
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::direct_columns_test {
 namespace {
 
 std::vector<float> small_numbers(std::size_t count, Random& random) {
@@ -170,4 +170,4 @@ TEST_CASE("direct columns: images that take several blocks of rows, and of weigh
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::direct_columns_test

@@ -17,7 +17,7 @@
 #include "ops/operator.hpp"
 #include "spec/description.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::dispatch_test {
 namespace {
 
 using gpu::kernels::uint;
@@ -662,4 +662,4 @@ TEST_CASE("dispatch: packed running sums have one stage where there are enough o
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::dispatch_test

@@ -29,7 +29,7 @@
 #include "spec/measurements.hpp"
 #include "tensor/half.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::elementary_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -440,4 +440,4 @@ TEST_CASE("elementary functions: every instruction set gives the same bits") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::elementary_test

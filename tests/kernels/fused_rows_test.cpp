@@ -14,7 +14,7 @@
 #include "reference/rows.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::fused_rows_test {
 namespace {
 
 /// The output of a plan, pass for pass.
@@ -108,4 +108,4 @@ TEST_CASE("fused rows: outputs that no cache holds") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::fused_rows_test

@@ -11,7 +11,7 @@
 #include "reference/slice1.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::index_map_test {
 namespace {
 
 using Int = std::int64_t;
@@ -313,4 +313,4 @@ TEST_CASE("simplified: every element still comes from its place, from fewer axes
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::index_map_test

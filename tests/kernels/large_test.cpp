@@ -11,7 +11,7 @@
 #include "reference/slice1.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::large_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,7 +36,7 @@ void check_parts(const Json& description, const std::vector<Tensor>& inputs,
   const std::uint64_t count = output_elements(kernel);
   REQUIRE(count == expected_count);
   const std::size_t size = output_element_size(kernel);
-  for (const Backend& backend : available_backends()) {
+  for (const SweptBackend& backend : available_backends()) {
     if (!backend.computes_parts) continue;
     for (const std::uint64_t begin :
          {std::uint64_t{0}, count / 2, std::min(two_to_32, count) - part / 2, count - part}) {
@@ -107,7 +107,7 @@ TEST_CASE("large: REVERSE_SUBSEQUENCES of a broadcast input with broadcast lengt
   Random random(81);
   for (std::byte& byte : input.bytes) byte = static_cast<std::byte>(random.below(256));
   Tensor lengths = Tensor::strided(DataType::UInt64, {rows, 1}, {0, 0});
-  lengths.bytes = bytes_of(length);
+  lengths.bytes = element_bytes(length);
   check_parts(described(ReverseSubsequences{1}, {input, lengths}), {input, lengths}, rows * columns,
               [&](std::uint64_t index) {
                 const std::uint64_t column = index % columns;
@@ -145,4 +145,4 @@ TEST_CASE("large: what 63 bits cannot count in bytes is refused") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::large_test

@@ -7,7 +7,7 @@
 
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::launches_test {
 namespace {
 
 constexpr std::uint32_t group = 256;
@@ -109,4 +109,4 @@ TEST_CASE("launches: the pace finds what a device does in about a tenth of a sec
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::launches_test

@@ -17,7 +17,7 @@
 #include "reference/number.hpp"
 #include "rough_numbers.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::panels_test {
 namespace {
 
 std::size_t whole(std::size_t count, std::size_t width) {
@@ -312,4 +312,4 @@ TEST_CASE("exponentials: the smaller, the fewer digits they need, and their sum"
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::panels_test

@@ -13,8 +13,10 @@
 #include "random.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::plan_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// out[i] = in[count - 1 - i], of elements of one byte.
 IndexMapKernel backwards(std::uint64_t count) {
@@ -294,4 +296,4 @@ TEST_CASE("plans: axes that tensors have in common are merged, for all devices")
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::plan_test

@@ -16,7 +16,7 @@
 #include "spec/validate.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::product_bounds_test {
 namespace {
 
 /// Of magnitudes between 2^-12 and 2^12, so that sums cancel and lose digits.
@@ -146,4 +146,4 @@ TEST_CASE("products: CONVOLUTION of FLOAT32 is within the bound of its sums") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::product_bounds_test

@@ -10,8 +10,10 @@
 #include "ops/expand.hpp"
 #include "ops/operator.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::rows_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Work {
   std::string type;
@@ -125,4 +127,4 @@ TEST_CASE("rows: the temporaries of passes stand behind the slots of the plan") 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::rows_test

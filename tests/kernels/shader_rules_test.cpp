@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace dmlop::test {
+namespace dmlop::test::shader_rules_test {
 namespace {
 
 // What Direct3D's compiler sees of a file: no comments, and not what stands between
@@ -55,4 +55,4 @@ TEST_CASE("shaders: root constants hold no arrays, which Direct3D cannot index")
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::shader_rules_test

@@ -14,7 +14,7 @@
 #include "random.hpp"
 #include "rough_numbers.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::shared_panels_test {
 namespace {
 
 /// Of a side, whether it has the same elements at every batch.
@@ -149,4 +149,4 @@ TEST_CASE("shared panels: nothing is shared where only one part reads it") {
   CHECK(cpu::prepare(Kernel(kernel), inputs, 2) == nullptr);
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::shared_panels_test

@@ -21,7 +21,7 @@
 #include "stored_jobs.hpp"
 #include "tensor/element.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::stored_layouts_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST_CASE("stored cases: layouts of inputs do not change what is computed") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::stored_layouts_test

@@ -7,7 +7,7 @@
 #include "cpu/walk.hpp"
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::strided_axes_test {
 namespace {
 
 using Offsets = std::array<std::uint64_t, 3>;
@@ -145,4 +145,4 @@ TEST_CASE("a walk over merged axes meets the same elements in the same order") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::strided_axes_test

@@ -6,13 +6,13 @@
 
 #include "cpu/execute.hpp"
 #include "cpu/preparation.hpp"
-#include "job/random_inputs.hpp"
 #include "job/host_plan.hpp"
+#include "job/random_inputs.hpp"
 #include "ops/expand.hpp"
 #include "ops/operator.hpp"
 #include "spec/validate.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::threads_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -204,4 +204,4 @@ TEST_CASE("threads: blocks are for few long rows, and tests can make them small"
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::threads_test

@@ -12,7 +12,7 @@
 #include "sweep.hpp"
 #include "tile_run.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::tiling_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -583,4 +583,4 @@ TEST_CASE("tiling: one pooling window that is too large cannot be cut") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::tiling_test

@@ -14,7 +14,7 @@
 #include "simd_targets.hpp"
 #include "tensor/half.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::window_axes_test {
 namespace {
 
 constexpr std::uint64_t rows = 7;
@@ -133,4 +133,4 @@ TEST_CASE("windows: interpolations have the same bits, together and alone") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::window_axes_test

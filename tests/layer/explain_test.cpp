@@ -15,13 +15,15 @@
 #include "layer/hresults.hpp"
 #include "struct_builder.hpp"
 
+namespace dmlop::explain_test {
 namespace {
 
-using namespace dmlop;
+using Json = nlohmann::ordered_json;
+
 using namespace dmlop::layer;
 
 /// An operator in memory, which `damage` changed before it was read.
-ReadOperator read_after(const std::string& name, const test::Json& desc,
+ReadOperator read_after(const std::string& name, const Json& desc,
                         const std::function<void(test::StructBuilder&)>& damage) {
   const auto checked = test::check_desc(name, desc, Judge::directml);
   REQUIRE(checked.diagnostics.empty());
@@ -34,8 +36,8 @@ ReadOperator read_after(const std::string& name, const test::Json& desc,
   return std::move(*read);
 }
 
-test::Json example(const std::string& name) {
-  return test::Json::parse(find_spec(name)->example);
+Json example(const std::string& name) {
+  return Json::parse(find_spec(name)->example);
 }
 
 std::string report_of(const ReadOperator& operation, FeatureLevel level = newest_feature_level) {
@@ -77,7 +79,7 @@ TEST_CASE("layer: an operator that the device is too old for is explained by the
 }
 
 TEST_CASE("layer: DirectML decides, not the page: what it accepts is no reason") {
-  test::Json desc = example("PADDING");
+  Json desc = example("PADDING");
   desc["InputTensor"]["DataType"] = "UINT8";
   desc["PaddingValue"] = 300;
   const std::string report = report_of(read_after("PADDING", desc, [](auto&) {}));
@@ -199,3 +201,5 @@ TEST_CASE("explain: each code is there once, is a failure, and says what helps")
   }
   CHECK(codes.size() >= 16);
 }
+
+}  // namespace dmlop::explain_test

@@ -16,9 +16,11 @@
 #include "layer/explain.hpp"
 #include "struct_builder.hpp"
 
+namespace dmlop::graph_desc_test {
 namespace {
 
-using namespace dmlop;
+using Json = nlohmann::ordered_json;
+
 using namespace dmlop::layer;
 using test::messages_of;
 using test::StructBuilder;
@@ -141,7 +143,7 @@ std::vector<GraphNode> nodes_of(const Graph& graph) {
 
 GraphOperator example_of(const std::string& name) {
   const auto checked =
-      test::check_desc(name, test::Json::parse(find_spec(name)->example), Judge::directml);
+      test::check_desc(name, Json::parse(find_spec(name)->example), Judge::directml);
   return graph_operator(*checked.description);
 }
 
@@ -313,3 +315,5 @@ TEST_CASE("layer: a refused graph is explained by its nodes") {
   CHECK(refusal.findings[0].message.starts_with(
       "node \"second\" (DML_OPERATOR_ACTIVATION_TANH): OutputTensor.Sizes["));
 }
+
+}  // namespace dmlop::graph_desc_test

@@ -12,9 +12,9 @@
 
 #include "program.hpp"
 
+namespace dmlop::install_test {
 namespace {
 
-using namespace dmlop;
 using namespace dmlop::layer;
 using test::Folder;
 
@@ -262,3 +262,5 @@ TEST_CASE("explain: a code, a line of a log, and a text without either") {
   CHECK(nothing.code == 2);
   CHECK(nothing.error.find("no failure code in this text") != std::string::npos);
 }
+
+}  // namespace dmlop::install_test

@@ -10,9 +10,11 @@
 #include "layer/struct_layout.hpp"
 #include "struct_builder.hpp"
 
+namespace dmlop::struct_reader_test {
 namespace {
 
-using namespace dmlop;
+using Json = nlohmann::ordered_json;
+
 using namespace dmlop::layer;
 using test::messages_of;
 using test::StructBuilder;
@@ -144,7 +146,7 @@ TEST_CASE("layer: the example of every operator is read back from memory") {
 
 TEST_CASE("layer: every description that DirectML ran is read back from memory") {
   std::size_t cases = 0;
-  for (const test::Json& row : test::golden_descriptions()) {
+  for (const Json& row : test::golden_descriptions()) {
     if (!row.at("ran").get<bool>()) continue;
     const auto found = test::check_desc(row.at("type"), row.at("desc"), Judge::directml);
     if (!found.diagnostics.empty()) continue;
@@ -291,3 +293,5 @@ TEST_CASE("layer: every BOOL of every operator is TRUE for any number but 0") {
   }
   CHECK(fields == 20);
 }
+
+}  // namespace dmlop::struct_reader_test

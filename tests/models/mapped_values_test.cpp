@@ -8,7 +8,7 @@
 #include "model.hpp"
 #include "model/runtime.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::mapped_values_test {
 namespace {
 
 constexpr std::size_t count = 1'000'000;  // so many that the file is mapped
@@ -86,4 +86,4 @@ TEST_CASE("mapped values: a file that changed meanwhile ends a dispatch, and is 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::mapped_values_test

@@ -4,10 +4,10 @@
 #include "model.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::model_convert_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
 
@@ -225,3 +225,5 @@ TEST_CASE("convert: wrong use") {
     CHECK(!folder.has("x.json"));
   }
 }
+
+}  // namespace dmlop::test::model_convert_test

@@ -7,9 +7,9 @@
 #include "model/runtime.hpp"
 #include "model/write_file.hpp"
 
+namespace dmlop::test::model_print_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::Fidelity;
 using dmlop::Model;
 
@@ -177,3 +177,5 @@ TEST_CASE("writeFile: what is written can be read, as NumPy reads it") {
   CHECK(file.header().data_type == dmlop::DataType::Float32);
   CHECK(file.data().size() == 24);
 }
+
+}  // namespace dmlop::test::model_print_test

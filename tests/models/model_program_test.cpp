@@ -8,10 +8,10 @@
 #include "model.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::model_program_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 const std::string members = usual_members();
@@ -424,3 +424,5 @@ TEST_CASE("model program: a source file with the same bytes in another order is 
   CHECK(!contains(folder.run(command).output, "from an earlier run"));
   CHECK(folder.read("kept/one/a.npy").ends_with(bytes_of<float>({1}, /*swapped=*/true)));
 }
+
+}  // namespace dmlop::test::model_program_test

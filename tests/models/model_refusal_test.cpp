@@ -4,9 +4,8 @@
 #include "model.hpp"
 #include "model/open.hpp"
 
+namespace dmlop::test::model_refusal_test {
 namespace {
-
-using namespace dmlop::test;
 
 std::string with_commands(const std::string& commands) {
   return "{" + usual_members() + ", \"commands\": [" + commands + "]}";
@@ -475,3 +474,5 @@ TEST_CASE("models: every mistake of a model is told at once, and nothing else") 
 }
 
 // clang-format on
+
+}  // namespace dmlop::test::model_refusal_test

@@ -9,9 +9,9 @@
 #include "model/runtime.hpp"
 #include "model/values.hpp"
 
+namespace dmlop::test::model_resources_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::Model;
 using dmlop::ModelRequest;
 
@@ -334,3 +334,5 @@ TEST_CASE("half_toward_zero never rounds away from zero, and is exact for every 
     REQUIRE(from(std::nextafter(value, 1e9F)) == bits);
   }
 }
+
+}  // namespace dmlop::test::model_resources_test

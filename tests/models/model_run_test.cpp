@@ -10,16 +10,16 @@
 #include "model/runtime.hpp"
 #include "sweep.hpp"
 
+namespace dmlop::test::model_run_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::Model;
 using dmlop::Runtime;
 
 /// Calls `action` with a device for each backend of this test, and what it may use.
 template <typename Action>
 void on_every_backend(Action&& action) {
-  for (const Backend& backend : available_backends()) {
+  for (const SweptBackend& backend : available_backends()) {
     CAPTURE(backend.name);
     const bool tiles = backend.name.find("tiles") != std::string_view::npos;
     const std::string spec = backend.name == "cpu" ? "cpu" : tested_device();
@@ -257,3 +257,5 @@ TEST_CASE("model runs: a resource at the end is the tensor that was written last
   CHECK(values_of<std::int32_t>(dmlop::packed_elements(tensor, runtime.contents(1)).bytes()) ==
         std::vector<std::int32_t>{1, 1, 2, 3, 4});
 }
+
+}  // namespace dmlop::test::model_run_test

@@ -10,7 +10,7 @@
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_axes_test {
 namespace {
 
 using namespace onnx_bytes;
@@ -862,4 +862,4 @@ TEST_CASE("onnx axes: Shape gives the sizes from one dimension to another") {
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_axes_test

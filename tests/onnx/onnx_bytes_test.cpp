@@ -9,7 +9,7 @@
 #include "onnx/import.hpp"
 #include "onnx_writer.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_bytes_test {
 namespace {
 
 using namespace onnx_bytes;
@@ -223,4 +223,4 @@ TEST_CASE("onnx bytes: external data is a part of a file beside the model") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_bytes_test

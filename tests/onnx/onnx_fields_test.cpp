@@ -9,7 +9,7 @@
 #include "onnx/import.hpp"
 #include "onnx_writer.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_fields_test {
 namespace {
 
 using namespace onnx_bytes;
@@ -287,4 +287,4 @@ TEST_CASE("onnx fields: pooling has as many windows as there are, for all sizes"
   CHECK(cases > 300);
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_fields_test

@@ -12,7 +12,7 @@
 #include "model/runtime.hpp"
 #include "onnx/import.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_graph_test {
 namespace {
 
 /// Models whose serialized graph has other operators, and why.
@@ -155,4 +155,4 @@ TEST_CASE("onnx: without fusion the same outputs come out") {
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_graph_test

@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "onnx/test_folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_node_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +135,4 @@ TEST_CASE("onnx: ONNX's tests of operators pass, or are refused with a reason") 
                  << " in all");
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_node_test

@@ -6,7 +6,7 @@
 #include "onnx_writer.hpp"
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_program_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -333,4 +333,4 @@ TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_program_test

@@ -10,7 +10,7 @@
 #include "onnx_writer.hpp"
 #include "reference/recurrent.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_sizes_test {
 namespace {
 
 using namespace onnx_bytes;
@@ -839,4 +839,4 @@ TEST_CASE("onnx sizes: Trilu keeps a triangle of each matrix") {
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_sizes_test

@@ -7,7 +7,7 @@
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::onnx_uses_test {
 namespace {
 
 using namespace onnx_bytes;
@@ -252,4 +252,4 @@ TEST_CASE("onnx uses: a node may have any of its outputs") {
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::onnx_uses_test

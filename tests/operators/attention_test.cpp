@@ -14,7 +14,7 @@
 #include "spec/validate.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::attention_test {
 namespace {
 
 struct Layout {
@@ -390,4 +390,4 @@ TEST_CASE("MULTIHEAD_ATTENTION: the heads share the hidden size evenly") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::attention_test

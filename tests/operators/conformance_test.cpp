@@ -13,7 +13,7 @@
 #include "sweep.hpp"
 #include "tensor/element.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::conformance_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,7 +87,7 @@ void check_folder(const fs::path& folder, const fs::path& golden, const Toleranc
 
   const Kernel kernel = only_kernel(make_plan(job->description));
   const std::vector<Tensor> inputs = buffers_of(*job);
-  for (const Backend& backend : available_backends()) {
+  for (const SweptBackend& backend : available_backends()) {
     CAPTURE(backend.name);
     const auto found = execute_guarded(backend, kernel, inputs, 0, output_elements(kernel));
     CHECK(deviation(*output.data_type, found, expected.data(), tolerance) == "");
@@ -168,4 +168,4 @@ TEST_CASE("conformance: 594 cases that DirectML computed") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::conformance_test

@@ -11,7 +11,7 @@
 #include "small_numbers.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::convolution_test {
 namespace {
 
 const std::vector<DataType> byte_types{DataType::Int8, DataType::UInt8};
@@ -470,4 +470,4 @@ TEST_CASE("QUANTIZED_LINEAR_CONVOLUTION: random convolutions, halves rounded to 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::convolution_test

@@ -18,8 +18,10 @@
 #include "spec/spec.hpp"
 #include "tensor/element.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::directml_accepts_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 const std::vector<Json>& recordings() {
   static const std::vector<Json> rows = [] {
@@ -171,4 +173,4 @@ TEST_CASE("every rule that only the page keeps is broken by a case that runs as 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::directml_accepts_test

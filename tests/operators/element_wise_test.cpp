@@ -11,7 +11,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::element_wise_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -117,7 +117,7 @@ TEST_CASE("element-wise: integers of every width wrap") {
         const Tensor output =
             mapped(output_type, inputs, [&](const std::byte* a, const std::byte* b) {
               const Wide value = function.value(integer(type, a), integer(type, b));
-              auto bytes = bytes_of(static_cast<std::uint64_t>(value));
+              auto bytes = element_bytes(static_cast<std::uint64_t>(value));
               bytes.resize(size_of(output_type));
               return bytes;
             });
@@ -370,7 +370,7 @@ TEST_CASE("element-wise: casts to FLOAT16 are rounded once, however many there a
     }
     while (numbers.size() < 3093) {
       // A number in the middle of two halves, or beside it.
-      const auto bits = bytes_of(static_cast<std::uint16_t>(random.below(0x7C00)));
+      const auto bits = element_bytes(static_cast<std::uint16_t>(random.below(0x7C00)));
       const double half = number(DataType::Float16, bits.data());
       const double step = std::max(std::exp2(std::ilogb(std::max(half, 1e-9)) - 11), 0x1p-25);
       add(narrowed(half + step * (1 + (static_cast<double>(random.below(3)) - 1) * 1e-7)));
@@ -500,4 +500,4 @@ TEST_CASE("element-wise: axes that all inputs walk as one are one") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::element_wise_test

@@ -19,7 +19,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::filling_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -466,4 +466,4 @@ TEST_CASE("CUMULATIVE_PRODUCT: what lies beyond a double's range on the way does
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::filling_test

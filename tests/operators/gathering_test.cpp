@@ -12,7 +12,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::gathering_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -446,4 +446,4 @@ TEST_CASE("NONZERO_COORDINATES: random tensors of all types, some longer than a 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::gathering_test

@@ -26,7 +26,7 @@
 #include "sweep.hpp"
 #include "tensor/element.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::golden_cases_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -425,4 +425,4 @@ TEST_CASE("golden cases: the largest number stands beside infinity") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::golden_cases_test

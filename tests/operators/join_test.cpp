@@ -5,7 +5,7 @@
 #include "reference/joining.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::join_test {
 namespace {
 
 PlanCase join_case(const std::vector<Tensor>& inputs, std::size_t axis, const Tensor& output) {
@@ -74,4 +74,4 @@ TEST_CASE("JOIN: sizes must agree but for those along Axis") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::join_test

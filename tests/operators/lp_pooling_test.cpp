@@ -9,7 +9,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::lp_pooling_test {
 namespace {
 
 constexpr std::uint64_t promise = 4;
@@ -418,4 +418,4 @@ TEST_CASE("LP_POOLING: sweep over types, dimensions and exponents") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::lp_pooling_test

@@ -12,7 +12,7 @@
 #include "small_numbers.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::matrix_products_test {
 namespace {
 
 const std::vector<DataType> float_types{DataType::Float32, DataType::Float16};
@@ -190,8 +190,8 @@ TEST_CASE("GEMM: matrices of whole vectors") {
 
 TEST_CASE("GEMM: a sum of more ones than FLOAT32 can count") {
   constexpr std::uint64_t count = (1 << 24) + 2;
-  const Tensor one{DataType::Float32, {1, count}, {0, 0}, bytes_of(1.0F)};
-  const Tensor ones{DataType::Float32, {count, 1}, {0, 0}, bytes_of(1.0F)};
+  const Tensor one{DataType::Float32, {1, count}, {0, 0}, element_bytes(1.0F)};
+  const Tensor ones{DataType::Float32, {count, 1}, {0, 0}, element_bytes(1.0F)};
   check_plan_case(gemm_case({.a = one, .b = ones}, floats({1, 1}, {static_cast<float>(count)})));
 }
 
@@ -407,4 +407,4 @@ TEST_CASE("QUANTIZED_LINEAR_MATRIX_MULTIPLY: random matrices, halves rounded to 
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::matrix_products_test

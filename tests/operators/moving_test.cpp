@@ -12,7 +12,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::moving_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -245,7 +245,7 @@ TEST_CASE("DEPTH_TO_SPACE and SPACE_TO_DEPTH: wide rows on every instruction set
 
 // --- UNFOLD and FOLD
 
-Json fields_of(const Windows& windows) {
+Json fields_of(const ImageWindows& windows) {
   return {{"WindowSizes", windows.sizes},
           {"Strides", windows.strides},
           {"Dilations", windows.dilations},
@@ -254,8 +254,8 @@ Json fields_of(const Windows& windows) {
 }
 
 /// Small windows that fit into an image.
-Windows random_windows(const List& image, bool has_padding, Random& random) {
-  Windows windows;
+ImageWindows random_windows(const List& image, bool has_padding, Random& random) {
+  ImageWindows windows;
   for (std::size_t i = 2; i < image.size(); ++i) {
     windows.start.push_back(has_padding ? random.below(3) : 0);
     windows.end.push_back(has_padding ? random.below(3) : 0);
@@ -281,14 +281,14 @@ List random_image(Random& random) {
 }
 
 TEST_CASE("UNFOLD: windows become columns") {
-  const Windows windows{
+  const ImageWindows windows{
       .sizes = {2, 2}, .strides = {1, 1}, .dilations = {1, 1}, .start = {0, 1}, .end = {0, 0}};
   check_plan_case(one_to_one("UNFOLD", fields_of(windows), numbers({1, 1, 2, 2}, {1, 2, 3, 4}),
                              numbers({1, 4, 2}, {0, 1, 1, 2, 0, 3, 3, 4})));
 }
 
 TEST_CASE("FOLD: values of windows that overlap are added up, and those in the padding dropped") {
-  const Windows windows{
+  const ImageWindows windows{
       .sizes = {2, 2}, .strides = {1, 1}, .dilations = {1, 1}, .start = {0, 1}, .end = {0, 0}};
   check_plan_case(one_to_one("FOLD", fields_of(windows),
                              numbers({1, 4, 2}, {9, 1, 2, 3, 9, 4, 5, 6}),
@@ -301,7 +301,7 @@ TEST_CASE("UNFOLD and FOLD: random windows of all types and strides over 1 to 6 
     DataType type = random.one_of(A11);
     if (type == DataType::Float64) type = DataType::Int64;
     const List image = random_image(random);
-    const Windows windows = random_windows(image, random.one_in(2), random);
+    const ImageWindows windows = random_windows(image, random.one_in(2), random);
     if (random.one_in(2)) {
       const Tensor input = random_tensor(type, image, random);
       check_plan_case(one_to_one("UNFOLD", fields_of(windows), input, windows.unfolded(input)));
@@ -318,7 +318,7 @@ TEST_CASE("UNFOLD and FOLD: random windows of all types and strides over 1 to 6 
 
 TEST_CASE("FOLD: a long row, with windows far larger than their steps") {
   Random random(56);
-  const Windows windows{
+  const ImageWindows windows{
       .sizes = {70}, .strides = {3}, .dilations = {2}, .start = {50}, .end = {31}};
   const List image{2, 3, 5000};
   const Tensor columns =
@@ -335,11 +335,11 @@ TEST_CASE("FOLD: windows of more elements than a GPU adds at once, with infiniti
     CAPTURE(std::string(name_of(type)));
     const std::uint64_t added = 20'000 / (16 / size_of(type)) - 2;
     // Elements around that one meet the image.
-    const Windows windows{.sizes = {added + 100},
-                          .strides = {1},
-                          .dilations = {1},
-                          .start = {added - 4},
-                          .end = {104}};
+    const ImageWindows windows{.sizes = {added + 100},
+                               .strides = {1},
+                               .dilations = {1},
+                               .start = {added - 4},
+                               .end = {104}};
     const List image{1, 1, 8};
     const List sizes = windows.column_sizes(image);
     const bool is_float = info(type).kind == NumberKind::floating;
@@ -374,4 +374,4 @@ TEST_CASE("TOP_K: the largest come first, with where they stood") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::moving_test

@@ -9,7 +9,7 @@
 #include "reference/rows.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::normalization_test {
 namespace {
 
 using Axes = std::vector<std::size_t>;
@@ -651,4 +651,4 @@ TEST_CASE("ADAM_OPTIMIZER: parameters and moments after a step, the first, a lat
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::normalization_test

@@ -11,7 +11,7 @@
 #include "tensor/layout.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::padding_test {
 namespace {
 
 const std::vector<std::string> modes{"CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP"};
@@ -372,4 +372,4 @@ TEST_CASE("PADDING: sweep over types, dimensions and modes") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::padding_test

@@ -9,7 +9,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::pooling_test {
 namespace {
 
 const Types max_types{DataType::Float32, DataType::Float16, DataType::Int64,  DataType::Int32,
@@ -689,4 +689,4 @@ TEST_CASE("QUANTIZED_LINEAR_AVERAGE_POOLING: random windows, values for all or f
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::pooling_test

@@ -7,7 +7,7 @@
 #include "small_numbers.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::recurrent_test {
 namespace {
 
 enum : unsigned { sequence = 1, last = 2, last_cell = 4 };  // outputs
@@ -221,4 +221,4 @@ TEST_CASE("LSTM: without outputs there is nothing to compute") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::recurrent_test

@@ -10,7 +10,7 @@
 #include "sweep.hpp"
 #include "tensor/visit_type.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::reductions_test {
 namespace {
 
 using Axes = std::vector<std::size_t>;
@@ -481,4 +481,4 @@ TEST_CASE("REDUCE: the output has the sizes of the input, and 1 along Axes") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::reductions_test

@@ -7,7 +7,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::regions_test {
 namespace {
 
 /// Any strides, and multiples of a step.
@@ -294,4 +294,4 @@ TEST_CASE("ROI_POOLING: random regions, also inverted and outside") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::regions_test

@@ -9,7 +9,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::resample_test {
 namespace {
 
 /// Any strides, and halves from 0.5 to 16: nothing cancels out.
@@ -281,4 +281,4 @@ TEST_CASE("RESAMPLE2: images that become larger by whole factors") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::resample_test

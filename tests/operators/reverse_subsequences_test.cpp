@@ -6,7 +6,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::reverse_subsequences_test {
 namespace {
 
 Tensor lengths32(const List& sizes, const std::vector<std::uint32_t>& values) {
@@ -233,4 +233,4 @@ TEST_CASE("REVERSE_SUBSEQUENCES: sweep over types, dimensions, axes and lengths"
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::reverse_subsequences_test

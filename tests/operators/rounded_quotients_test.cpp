@@ -8,7 +8,7 @@
 #include "plan_case.hpp"
 #include "random.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::rounded_quotients_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -107,4 +107,4 @@ TEST_CASE("rounded quotients: DYNAMIC_QUANTIZE_LINEAR gives what ONNX says") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::rounded_quotients_test

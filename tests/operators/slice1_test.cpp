@@ -8,7 +8,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::slice1_test {
 namespace {
 
 // clang-format off
@@ -213,7 +213,7 @@ void check_whole(const Tensor& input, std::vector<std::int64_t> strides = {}) {
   const Case a_case = case_of(all, {input});
   CAPTURE(a_case.description.dump());
   const Kernel kernel = kernel_of(a_case.description);
-  for (const Backend& backend : available_backends()) {
+  for (const SweptBackend& backend : available_backends()) {
     if (backend.name == "gpu in tiles") continue;
     const auto found = execute_guarded(backend, kernel, a_case.inputs, 0, output_elements(kernel));
     CHECK(difference(input.type, found, a_case.expected.bytes) == "");
@@ -299,4 +299,4 @@ TEST_CASE("SLICE1: sweep over types and dimensions") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::slice1_test

@@ -7,7 +7,7 @@
 #include "reference/rows.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::softmax_test {
 namespace {
 
 using Axes = std::vector<std::size_t>;
@@ -155,4 +155,4 @@ TEST_CASE("SOFTMAX: only the last two dimensions may be larger than 1") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::softmax_test

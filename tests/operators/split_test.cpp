@@ -5,12 +5,14 @@
 #include "reference/joining.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::split_test {
 namespace {
 
 PlanCase split_case(const Tensor& input, std::size_t axis, const List& sizes) {
-  PlanCase a_case{"DML_OPERATOR_SPLIT", {{"OutputCount", sizes.size()}, {"Axis", axis}},
-                  {{"InputTensor", input}}, {}};
+  PlanCase a_case{"DML_OPERATOR_SPLIT",
+                  {{"OutputCount", sizes.size()}, {"Axis", axis}},
+                  {{"InputTensor", input}},
+                  {}};
   std::uint64_t begin = 0;
   for (std::size_t j = 0; j < sizes.size(); begin += sizes[j++])
     a_case.outputs.push_back({"OutputTensors", part_of(input, axis, begin, sizes[j]), j});
@@ -27,9 +29,9 @@ TEST_CASE("SPLIT: columns go to the output that they belong to") {
 TEST_CASE("SPLIT: random tensors of all types and strides along every axis") {
   Random random(42);
   for (int i = 0; i < 400; ++i) {
-    const DataType type = random.one_of<DataType>(
-        {DataType::Float64, DataType::Float32, DataType::Float16, DataType::Int64, DataType::Int8,
-         DataType::UInt16});
+    const DataType type =
+        random.one_of<DataType>({DataType::Float64, DataType::Float32, DataType::Float16,
+                                 DataType::Int64, DataType::Int8, DataType::UInt16});
     List sizes = random_sizes(random.from_to(1, 8), random);
     const std::size_t axis = random.below(sizes.size());
     List parts;
@@ -51,4 +53,4 @@ TEST_CASE("SPLIT: the parts must be the whole input") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::split_test

@@ -10,7 +10,7 @@
 #include "reference/sorting.hpp"
 #include "sweep.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::top_k1_test {
 namespace {
 
 PlanCase top_k_case(const TopK& top, const Tensor& input, const Tensor& values,
@@ -172,4 +172,4 @@ TEST_CASE("TOP_K1: K is at most the size along Axis") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::top_k1_test

@@ -11,7 +11,7 @@
 #include "gpu/vulkan/instance.hpp"
 #endif
 
-namespace dmlop::test {
+namespace dmlop::test::swept_on_gpu_test {
 namespace {
 
 // Only a run for the GPU sweeps there; one that did not is a failure.
@@ -46,4 +46,4 @@ TEST_CASE("gpu: the validation layer had nothing to say") {
 #endif
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::swept_on_gpu_test

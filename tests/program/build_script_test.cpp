@@ -5,10 +5,10 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::build_script_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// A copy of what build.sh needs, and tools that do nothing: with all packages, or without any.
 class Tree {
@@ -97,3 +97,5 @@ TEST_CASE("build.sh: an unknown command is wrong usage") {
   CHECK(result.code == 2);
   CHECK(result.error.find("unknown command \"dance\"") != std::string::npos);
 }
+
+}  // namespace dmlop::test::build_script_test

@@ -12,9 +12,9 @@
 
 #include "folder.hpp"
 
+namespace dmlop::test::c_interface_test {
 namespace {
 
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 const std::string samples = DMLOP_SOURCE_DIR "/samples/";
@@ -424,3 +424,5 @@ TEST_CASE("C interface: texts that are no UTF-8 are answered in UTF-8") {
   CHECK(outcome.status == DMLOP_INVALID);
   CHECK(!outcome.findings.empty());
 }
+
+}  // namespace dmlop::test::c_interface_test

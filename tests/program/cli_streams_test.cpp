@@ -14,10 +14,10 @@
 #include "pipe.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::cli_streams_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string edge =
     R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})";
@@ -273,3 +273,5 @@ TEST_CASE("sixteen programs that write the same file leave one whole result") {
   CHECK(folder.read("y.npy") == padded);
   CHECK(folder.list() == "op.json x.npy y.npy");
 }
+
+}  // namespace dmlop::test::cli_streams_test

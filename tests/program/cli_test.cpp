@@ -9,10 +9,10 @@
 #include "program.hpp"
 #include "spec/spec.hpp"
 
+namespace dmlop::test::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
@@ -467,3 +467,5 @@ TEST_CASE("ops lists the operators and shows one") {
     CHECK(dmlop_program({"check", folder / "op.json"}).code == 0);
   }
 }
+
+}  // namespace dmlop::test::cli_test

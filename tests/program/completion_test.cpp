@@ -3,10 +3,10 @@
 
 #include "program.hpp"
 
+namespace dmlop::test::completion_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 /// What bash offers for the last of `words`.
 std::string completed(const Folder& folder, const std::string& words) {
@@ -91,3 +91,5 @@ TEST_CASE("the man page is formatted without complaints") {
     CHECK(page.output.find(part) != std::string::npos);
   }
 }
+
+}  // namespace dmlop::test::completion_test

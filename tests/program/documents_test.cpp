@@ -12,10 +12,10 @@
 #include "base/text.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::documents_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const fs::path source = DMLOP_SOURCE_DIR;
 
@@ -295,3 +295,5 @@ TEST_CASE("the tables of operators, differences and measurements are what dmlop 
 TEST_CASE("README is short") {
   CHECK(lines_of(read_file(source / "README.md")).size() <= 120);
 }
+
+}  // namespace dmlop::test::documents_test

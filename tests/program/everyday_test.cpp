@@ -6,7 +6,7 @@
 #include "gpu/missing_gpu.hpp"
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::everyday_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -411,4 +411,4 @@ TEST_CASE("everyday: a file of another kind is named, with what reads it") {
   }
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::everyday_test

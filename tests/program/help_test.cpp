@@ -8,10 +8,10 @@
 #include "../app/exit_codes.hpp"
 #include "program.hpp"
 
+namespace dmlop::test::help_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::vector<std::string> commands{"run",     "check",   "compare",    "batch",   "bench",
                                         "convert", "devices", "ops",        "inspect", "schema",
@@ -176,3 +176,5 @@ TEST_CASE("the man page describes files, and every variable that the program rea
   }
   CHECK(variables >= 5);
 }
+
+}  // namespace dmlop::test::help_test

@@ -6,7 +6,7 @@
 
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::judge_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -172,4 +172,4 @@ TEST_CASE("judge: nobody else judges") {
   CHECK(folder.run({"check", "page.json", "--as", "me"}).code == 2);
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::judge_test

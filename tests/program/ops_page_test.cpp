@@ -16,10 +16,9 @@
 #include "spec/measurements.hpp"
 #include "spec/spec.hpp"
 
+namespace dmlop::test::ops_page_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
 using Json = nlohmann::json;
 
 std::vector<const OperatorSpec*> all_specs() {
@@ -345,3 +344,5 @@ TEST_CASE("ops lists errors and speeds as text and as JSON") {
     CHECK(row.at("values").size() == speeds()[i].values.size());
   }
 }
+
+}  // namespace dmlop::test::ops_page_test

@@ -11,9 +11,9 @@
 #include "folder.hpp"
 #include "public_failure.hpp"
 
+namespace dmlop::test::public_interface_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::ElementType;
 using dmlop::FailureKind;
 using dmlop::view;
@@ -411,3 +411,5 @@ TEST_CASE("public interface: an output that comes in many parts") {
   const auto outputs = cpu().run(copy_of(), {{"InputTensor", view(many, {1U << 11, 1U << 11})}});
   CHECK(std::ranges::equal(outputs.at(0).elements<std::uint32_t>(), many));
 }
+
+}  // namespace dmlop::test::public_interface_test

@@ -12,6 +12,7 @@
 
 #include "onnx_writer.hpp"
 
+namespace dmlop::public_names_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -217,3 +218,5 @@ TEST_CASE("names: tensors and dimensions of an ONNX model have any") {
     CHECK(program.inputs()[0].sizes == std::vector<std::uint64_t>{2, 3});
   }
 }
+
+}  // namespace dmlop::public_names_test

@@ -14,9 +14,9 @@
 #include "folder.hpp"
 #include "public_failure.hpp"
 
+namespace dmlop::test::public_programs_test {
 namespace {
 
-using namespace dmlop::test;
 using dmlop::ElementType;
 using dmlop::FailureKind;
 using dmlop::view;
@@ -380,3 +380,5 @@ TEST_CASE("public programs: what is known about an operator, and the version") {
         "DirectML has no operator \"PADING\": did you mean \"PADDING\" or \"PADDING1\"?");
   CHECK(dmlop::version().find('.') != std::string::npos);
 }
+
+}  // namespace dmlop::test::public_programs_test

@@ -17,7 +17,7 @@
 #include "npy/npy.hpp"
 #include "sanitized.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::stop_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -420,4 +420,4 @@ TEST_CASE("stop: --timeout ends a job soon, whatever it is doing") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::stop_test

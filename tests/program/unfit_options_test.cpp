@@ -7,7 +7,7 @@
 
 #include "program.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::unfit_options_test {
 namespace {
 
 const std::string samples = DMLOP_SOURCE_DIR "/samples/";
@@ -144,4 +144,4 @@ TEST_CASE("unfit options: a tensor has no dimensions to name") {
         std::string::npos);
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::unfit_options_test

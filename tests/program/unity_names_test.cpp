@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+namespace dmlop::unity_names_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,8 +29,8 @@ std::string text_of(const fs::path& path) {
 std::vector<std::string> unity_folders() {
   std::smatch found;
   const std::string build = text_of(source / "lib/CMakeLists.txt");
-  REQUIRE(
-      std::regex_search(build, found, std::regex(R"(foreach\(folder IN ITEMS\s+([a-z0-9/\s]+)\))")));
+  REQUIRE(std::regex_search(build, found,
+                            std::regex(R"(foreach\(folder IN ITEMS\s+([a-z0-9/\s]+)\))")));
   std::vector<std::string> folders{"app"};
   std::istringstream names(found[1]);
   for (std::string name; names >> name;) folders.push_back("lib/" + name);
@@ -122,3 +123,5 @@ TEST_CASE("names: functions, types and constants are found") {
 }
 
 }  // namespace
+
+}  // namespace dmlop::unity_names_test

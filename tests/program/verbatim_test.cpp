@@ -6,9 +6,8 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::verbatim_test {
 namespace {
-
-using namespace dmlop::test;
 
 const std::string input = float_npy("(3,)", {1, 2, 3});
 const std::string padded = float_npy("(6,)", {1, 1, 2, 3, 3, 3});
@@ -110,7 +109,8 @@ TEST_CASE("a folder {} is a folder, and an empty value is empty") {
   folder.write("jobs.jsonl", named_job("a", "[y.npy]") + "\n");
   const auto result = folder.run({"batch", "--cpu", "--junit=", "jobs.jsonl"});
   CAPTURE(result.output);
-  CHECK(contains(result.output, "INVALID a: "));  // its input is no array, and the golden file is not there
+  CHECK(contains(result.output,
+                 "INVALID a: "));  // its input is no array, and the golden file is not there
   CHECK(folder.list() == "[op.json] [x.npy] jobs.jsonl op.json x.npy {}");
 }
 
@@ -141,10 +141,12 @@ TEST_CASE("what is refused is quoted as it was typed") {
             "--threads: \"[2]\" must be an integer from 1 to 4096\n"},
            {{"run", "op.json", "--format", "[json]"},
             "--format: \"[json]\" must be one of json, text\n"},
-           {{"run", "op.json", "--device-memory", "{}"}, "--device-memory: \"{}\" must be a whole number of bytes from 4096"},
+           {{"run", "op.json", "--device-memory", "{}"},
+            "--device-memory: \"{}\" must be a whole number of bytes from 4096"},
            {{"run", "op.json", "--cpu=[x]"}, "--cpu takes no value, but \"[x]\" is given\n"},
            {{"run", "op.json", "--rtol", "[1]"}, "--rtol: \"[1]\" must be a number"},
-           {{"run", "op.json", "--update-golden={}"}, "--update-golden: \"{}\" must be one of write, accept"},
+           {{"run", "op.json", "--update-golden={}"},
+            "--update-golden: \"{}\" must be one of write, accept"},
        }) {
     CAPTURE(row.arguments.back());
     const auto result = dmlop_program(row.arguments);
@@ -153,3 +155,5 @@ TEST_CASE("what is refused is quoted as it was typed") {
     CHECK(result.error.starts_with("dmlop: error: " + row.error));
   }
 }
+
+}  // namespace dmlop::test::verbatim_test

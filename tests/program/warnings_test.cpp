@@ -6,7 +6,7 @@
 #include "program.hpp"
 #include "warned.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::warnings_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -184,4 +184,4 @@ DML_CUMULATIVE_SUMMATION_OPERATOR_DESC desc = {&tensor, &tensor, 5, DML_AXIS_DIR
   CHECK(files.has("sum.json"));
 }
 
-}  // namespace dmlop::test
+}  // namespace dmlop::test::warnings_test

@@ -83,7 +83,7 @@ inline Tensor space_to_depth(const Tensor& wide, std::uint64_t block, bool depth
 }
 
 /// Windows over the spatial dimensions of an image.
-struct Windows {
+struct ImageWindows {
   List sizes, strides, dilations, start, end;
 
   List places(const List& image) const {

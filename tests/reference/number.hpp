@@ -42,7 +42,7 @@ inline std::uint16_t nearest_half(double value) {
 }
 
 template <typename T>
-std::vector<std::byte> bytes_of(T value) {
+std::vector<std::byte> element_bytes(T value) {
   std::vector<std::byte> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
@@ -52,16 +52,16 @@ std::vector<std::byte> bytes_of(T value) {
 inline std::vector<std::byte> element(DataType type, double value) {
   switch (type) {
     case DataType::Float64:
-      return bytes_of(value);
+      return element_bytes(value);
     case DataType::Float32:
-      return bytes_of(static_cast<float>(value));
+      return element_bytes(static_cast<float>(value));
     case DataType::Float16:
-      return bytes_of(nearest_half(value));
+      return element_bytes(nearest_half(value));
     case DataType::UInt64:
-      return bytes_of(static_cast<std::uint64_t>(value));
+      return element_bytes(static_cast<std::uint64_t>(value));
     default: {
       // Two's complement in the low bytes.
-      std::vector<std::byte> bytes = bytes_of(static_cast<std::int64_t>(value));
+      std::vector<std::byte> bytes = element_bytes(static_cast<std::int64_t>(value));
       bytes.resize(size_of(type));
       return bytes;
     }

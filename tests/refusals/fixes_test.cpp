@@ -8,9 +8,11 @@
 #include "mending.hpp"
 #include "mutation.hpp"
 
+namespace dmlop::test::fixes_test {
 namespace {
 
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
+
 using dmlop::Diagnostics;
 
 Diagnostics mended(const std::string& operator_name, const std::string& fields) {
@@ -150,3 +152,5 @@ TEST_CASE("fixes: each fix of a small mistake in an example mends it, and breaks
   CHECK(findings > 9000);
   CHECK(fixes * 2 > findings);
 }
+
+}  // namespace dmlop::test::fixes_test

@@ -8,6 +8,7 @@
 #include "spec/description.hpp"
 #include "spec/near_operators.hpp"
 
+namespace dmlop::messages_test {
 namespace {
 
 using dmlop::Diagnostic;
@@ -212,3 +213,5 @@ TEST_CASE("of many wrong values eight are listed, and all count") {
   CHECK(count_of(found) == 10);
   CHECK(to_text(found.back()).ends_with("\n  and 2 more like this one"));
 }
+
+}  // namespace dmlop::messages_test

@@ -3,6 +3,8 @@
 
 #include "refusal.hpp"
 
+namespace dmlop::refusal_rules_test {
+
 using dmlop::test::check_refused;
 
 // Raw strings are marked JSON: see refusal.hpp.
@@ -469,3 +471,5 @@ TEST_CASE("REVERSE_SUBSEQUENCES: axis, lengths and feature levels") {
       "  help: write \"featureLevel\": \"3_0\", or run with --feature-level 3_0"}, "2_1"},
   });
 }
+
+}  // namespace dmlop::refusal_rules_test

@@ -3,6 +3,8 @@
 
 #include "refusal.hpp"
 
+namespace dmlop::refusal_tensors_test {
+
 using dmlop::test::check_refused;
 
 // Raw strings are marked JSON: see refusal.hpp.
@@ -121,3 +123,5 @@ TEST_CASE("tensors must keep to the rules that all tensors share") {
       "  help: make the strides smaller"}},
   });
 }
+
+}  // namespace dmlop::refusal_tensors_test

@@ -6,6 +6,8 @@
 #include "ops/operator.hpp"
 #include "spec/description.hpp"
 
+namespace dmlop::refusal_test {
+
 using dmlop::test::check_refused_texts;
 
 namespace {
@@ -38,8 +40,8 @@ TEST_CASE("of the same mistake in a long array the first eight are listed") {
   // A wrong number of dimensions is the only finding: nothing follows from such a tensor.
   const auto dimensions = messages(input + array_of("3", 20) + "}" + ones + zeros);
   CHECK(dimensions == std::vector<std::string>{"InputTensor has 20 dimensions, must have 1 to 8"});
-  const auto rule = messages(input + array_of("3", 8) + R"(}, "StartPadding": )" + array_of("1", 8) +
-                             R"(, "EndPadding": )" + array_of("0", 8) +
+  const auto rule = messages(input + array_of("3", 8) + R"(}, "StartPadding": )" +
+                             array_of("1", 8) + R"(, "EndPadding": )" + array_of("0", 8) +
                              R"(, "OutputTensor": {"Sizes": )" + array_of("9", 8) + "}");
   REQUIRE(rule.size() == 8);
   CHECK(rule[7] == "OutputTensor.Sizes[7] is 9, must be 4");
@@ -233,3 +235,5 @@ TEST_CASE("op descriptions") {
       "  help: write 2"}},
   });
 }
+
+}  // namespace dmlop::refusal_test

@@ -3,6 +3,8 @@
 
 #include "refusal.hpp"
 
+namespace dmlop::refusal_values_test {
+
 using dmlop::test::check_refused;
 
 // Raw strings are marked JSON: see refusal.hpp.
@@ -316,3 +318,5 @@ TEST_CASE("fields that nothing tells are missing") {
       "or name its .npy file"}},
   });
 }
+
+}  // namespace dmlop::refusal_values_test

@@ -16,11 +16,14 @@
 #include "spec/rule_checker.hpp"
 #include "spec/tensor_checker.hpp"
 
+namespace dmlop::rule_refusal_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 using dmlop::Judge;
 using dmlop::OperatorSpec;
-using dmlop::test::Json;
+using Json = nlohmann::ordered_json;
 using dmlop::test::Mutation;
 
 /// A rule that no mutation breaks alone, and why.
@@ -204,3 +207,5 @@ TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
     std::ofstream(path, std::ios::binary) << messages;
   CHECK(messages == dmlop::test::read_file(path));
 }
+
+}  // namespace dmlop::rule_refusal_test

@@ -9,10 +9,10 @@
 #include "batch/job_runner.hpp"
 #include "batch/manifest.hpp"
 
+namespace dmlop::test::confine_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using dmlop::Confinement;
 
 /// A folder with a checkout, jobs/, and files beside it that are not for the checkout's eyes: links
@@ -481,3 +481,5 @@ TEST_CASE("an id never leads out of --out") {
   CHECK_FALSE(folder.has("a"));
   CHECK_FALSE(folder.has("b"));
 }
+
+}  // namespace dmlop::test::confine_test

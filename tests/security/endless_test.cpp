@@ -7,11 +7,10 @@
 #include "npy/npy.hpp"
 #include "pipe.hpp"
 
+namespace dmlop::test::endless_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop;
-using namespace dmlop::test;
 
 /// A folder with the files of every command; the program may have 3 GiB of addresses, so that what
 /// reads on without end fails in another way.
@@ -134,3 +133,5 @@ TEST_CASE("endless: arrays of every size and in every portion come through a pip
     }
   }
 }
+
+}  // namespace dmlop::test::endless_test

@@ -15,9 +15,8 @@
 #include "model/model.hpp"
 #include "sanitized.hpp"
 
+namespace dmlop::test::limits_test {
 namespace {
-
-using namespace dmlop::test;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr unsigned seconds_max = is_sanitized ? 600 : 60;  // of the processor
@@ -609,3 +608,5 @@ TEST_CASE("limits: a petabyte fails at once, with its number, and leaves nothing
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - before;
   CHECK(elapsed.count() < 25);
 }
+
+}  // namespace dmlop::test::limits_test

@@ -6,10 +6,10 @@
 
 #include "batch.hpp"
 
+namespace dmlop::test::open_files_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 const std::string padded = float_npy("(6,)", {1, 1, 2, 3, 3, 3});
 
@@ -126,3 +126,5 @@ TEST_CASE("open files: every name of standard input is standard input, which is 
   CHECK(folder.run("dmlop run op.json --cpu -i /dev/fd/7 -o - 7< x.npy").output == padded);
   CHECK(folder.run("cat x.npy | dmlop run op.json --cpu -i /dev/fd/7 -o - 7<&0").output == padded);
 }
+
+}  // namespace dmlop::test::open_files_test

@@ -16,10 +16,10 @@
 #include "gpu/cache_file.hpp"
 #include "hostile.hpp"
 
+namespace dmlop::test::security_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 
 std::string quoted(const std::string& text) {
   return Json(text).dump();
@@ -349,3 +349,5 @@ TEST_CASE("security: a cache that others could have written is not read") {
   REQUIRE(::lchown(caches.c_str(), 0, 0) == 0);
   CHECK(read() == data);
 }
+
+}  // namespace dmlop::test::security_test

@@ -7,10 +7,10 @@
 
 #include "hostile.hpp"
 
+namespace dmlop::test::security_text_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace dmlop::test;
 using Arguments = std::vector<std::string>;
 
 /// All strings of a document, names and values, each once.
@@ -397,3 +397,5 @@ TEST_CASE(
     CHECK(folder.list() == before);
   }
 }
+
+}  // namespace dmlop::test::security_text_test

@@ -14,7 +14,10 @@
 #include "described.hpp"
 #include "spec/spec.hpp"
 
+namespace dmlop::differences_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 using dmlop::test::check_desc;
 
@@ -133,7 +136,7 @@ TEST_CASE("differences: a description that dmlop and DirectML, or its page, judg
     const dmlop::Difference* row = find_difference(difference);
     REQUIRE(row != nullptr);
     CHECK(std::ranges::find(row->operators, operator_name) != row->operators.end());
-    const auto desc = dmlop::test::Json::parse(fields);
+    const auto desc = Json::parse(fields);
     const auto found = check_desc(operator_name, desc).diagnostics;
     const std::string said = found.empty() ? "" : found.front().message;
     CHECK_MESSAGE((said.empty() ? *finding == '\0' : said.starts_with(finding)), said);
@@ -167,3 +170,5 @@ TEST_CASE("differences: every spec that tells DirectML from the page has a line 
   }
   CHECK(count >= 6);
 }
+
+}  // namespace dmlop::differences_test

@@ -11,7 +11,7 @@
 #include "sweep.hpp"
 #include "types.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::feature_level_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -175,4 +175,4 @@ TEST_CASE("feature levels: a finding names the level that is needed") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::feature_level_test

@@ -3,9 +3,10 @@
 
 #include "described.hpp"
 
+namespace dmlop::test::field_kinds_test {
 namespace {
 
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
 
 /// The messages of a description's findings, one per line.
 std::string messages_of(const std::string& operator_name, const std::string& desc) {
@@ -171,3 +172,5 @@ TEST_CASE("warnings: what DirectML refuses and its page allows, and the other wa
         "The operator's page does not allow this. DirectML 1.15.4 accepts it, and its results are "
         "known.");
 }
+
+}  // namespace dmlop::test::field_kinds_test

@@ -6,9 +6,10 @@
 
 #include <limits>
 #include <map>
-#include <vector>
 #include <stdexcept>
+#include <vector>
 
+namespace dmlop::formula_test {
 namespace {
 
 using dmlop::Formula;
@@ -72,7 +73,8 @@ const Fields fields = [] {
                   {"B.DataType", 5},
                   {"Min", std::numeric_limits<Int>::min()},
                   {"Max", std::numeric_limits<Int>::max()}};
-  made.arrays = {{"S", {10, 20, 30}}, {"T", {1, 2}}, {"Twice", {4, 7, 4}}, {"In.Sizes", {4, 5, 6, 7}}};
+  made.arrays = {
+      {"S", {10, 20, 30}}, {"T", {1, 2}}, {"Twice", {4, 7, 4}}, {"In.Sizes", {4, 5, 6, 7}}};
   made.tensors = {{"Tensors", {{2, 3}, {2, 5, 9}}}};
   made.optional = {{"Given", true}, {"Absent", false}};
   return made;
@@ -110,7 +112,8 @@ std::string violation(const std::string& text, Int i = 0) {
   const Formula formula = parse(text);
   const auto found = formula.check(fields, with_i(i));
   if (!found) return "";
-  std::string message = formula.show_symbols(found->subject, fields, with_i(i)) + " " + found->words;
+  std::string message =
+      formula.show_symbols(found->subject, fields, with_i(i)) + " " + found->words;
   if (found->bound) message += " " + formula.show_numbers(*found->bound, fields, with_i(i));
   return message;
 }
@@ -345,8 +348,8 @@ TEST_CASE("formulas are shown as they were written, variables and values put in"
         "(5 - 2) / 2 + abs(-3) = 4");
   for (const char* text :
        {"P == (Unknown == Axis ? EDGE : !P)", "P % 2 == 1 || P * 2 < 3 && P != 4",
-        "P == 1 => Tensors[0].Sizes[1] == 2", "P in {1, EDGE} && 3 in S", "distinct(S)", "finite(P)",
-        "present(Given) == present(Absent)", "P == min(1, max(P, 2)) + floor(0.5)",
+        "P == 1 => Tensors[0].Sizes[1] == 2", "P in {1, EDGE} && 3 in S", "distinct(S)",
+        "finite(P)", "present(Given) == present(Absent)", "P == min(1, max(P, 2)) + floor(0.5)",
         "P == sum(k: k < 2 ? S[k] : 0) + length(S)", "-P < 2 && !(P == 1)"}) {
     CHECK(parse(text).show_symbols(fields, with_i(0)) == text);
   }
@@ -381,9 +384,12 @@ TEST_CASE("wrong formulas are refused with the position") {
   CHECK(parse_error("min(P)") == before + "min(P)\", position 5: expected ,");
   CHECK(parse_error("sum(P: 1)") ==
         before + "sum(P: 1)\", position 5: expected a variable, a small letter");
-  CHECK(parse_error("present(1)") == before + "present(1)\", position 8: expected a name, a number or (");
+  CHECK(parse_error("present(1)") ==
+        before + "present(1)\", position 8: expected a name, a number or (");
   CHECK(parse_error("P in 3") == before + "P in 3\", position 5: expected a name, a number or (");
   CHECK(parse_error("P ? 1") == before + "P ? 1\", position 5: expected :");
   CHECK(parse_error("P == 99999999999999999999") ==
         before + "P == 99999999999999999999\", position 5: the number does not fit 64 bits");
 }
+
+}  // namespace dmlop::formula_test

@@ -9,9 +9,10 @@
 #include "base/text.hpp"
 #include "described.hpp"
 
+namespace dmlop::test::golden_descriptions_test {
 namespace {
 
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
 
 struct Exception {
   const char* description;  // "OPERATOR/case"
@@ -139,3 +140,5 @@ TEST_CASE("what is said to follow from nothing does not") {
     CHECK(is_needed);
   }
 }
+
+}  // namespace dmlop::test::golden_descriptions_test

@@ -13,7 +13,7 @@
 #include "guide/words.hpp"
 #include "spec/spec.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::measurements_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ TEST_CASE("measurements: relatives of an operator are its versions and its gradi
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::measurements_test

@@ -13,10 +13,10 @@
 #include "spec/settings.hpp"
 #include "tensor/element.hpp"
 
+namespace dmlop::test::number_words_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
 
 struct Word {
   std::string spelling;
@@ -212,3 +212,5 @@ TEST_CASE("words for numbers: each spelling as the value of a model's resource")
     }
   }
 }
+
+}  // namespace dmlop::test::number_words_test

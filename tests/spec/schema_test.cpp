@@ -18,6 +18,7 @@
 #include "spec/description.hpp"
 #include "spec/facts.hpp"
 
+namespace dmlop::schema_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -535,3 +536,5 @@ TEST_CASE("every field has its sentence, and the schemas stay below a megabyte")
     }
   }
 }
+
+}  // namespace dmlop::schema_test

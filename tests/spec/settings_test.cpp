@@ -12,10 +12,9 @@
 #include "spec/setting_value.hpp"
 #include "spec/validate.hpp"
 
+namespace dmlop::test::settings_test {
 namespace {
 
-using namespace dmlop;
-using namespace dmlop::test;
 using Json = nlohmann::ordered_json;
 
 std::vector<Setting> settings_of(const std::vector<std::string>& texts) {
@@ -330,3 +329,5 @@ TEST_CASE("--set: every field of every operator takes its example's value as it 
       CHECK_MESSAGE(applied.root.at("desc").at(field) == value, field);
   }
 }
+
+}  // namespace dmlop::test::settings_test

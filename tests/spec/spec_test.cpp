@@ -15,6 +15,7 @@
 #include "spec/description.hpp"
 #include "spec/embedded_specs.hpp"
 
+namespace dmlop::spec_test {
 namespace {
 
 using dmlop::FeatureLevel;
@@ -291,3 +292,5 @@ TEST_CASE("embedded specs are the files of specs/") {
   CHECK(padding->text.find("\"DML_OPERATOR_PADDING\"") != std::string_view::npos);
   CHECK(dmlop::find_embedded_spec("nothing") == nullptr);
 }
+
+}  // namespace dmlop::spec_test

@@ -5,9 +5,10 @@
 #include "described.hpp"
 #include "graph/from_description.hpp"
 
+namespace dmlop::test::total_size_test {
 namespace {
 
-using namespace dmlop::test;
+using Json = nlohmann::ordered_json;
 
 /// A tensor and the last element that it reaches, counted from 1.
 struct Reach {
@@ -105,3 +106,5 @@ TEST_CASE("total sizes: 4 bytes less than the last element needs is too little, 
   }
   CHECK(count == 19 * 110);
 }
+
+}  // namespace dmlop::test::total_size_test

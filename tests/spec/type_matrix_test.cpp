@@ -14,7 +14,10 @@
 #include "described.hpp"
 #include "ops/operator.hpp"
 
+namespace dmlop::type_matrix_test {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 using dmlop::DataType;
 using dmlop::Description;
@@ -22,7 +25,7 @@ using dmlop::FieldKind;
 using dmlop::OperatorSpec;
 using dmlop::TensorDesc;
 using dmlop::TensorUse;
-using dmlop::test::Json;
+using Json = nlohmann::ordered_json;
 
 /// A cell in which the specs differ from DirectML, and why.
 struct Exception {
@@ -403,3 +406,5 @@ TEST_CASE("the types and dimension counts that DirectML creates are valid, and n
     if (*exception.cells != '\0') CHECK(needed.contains(exception.cells));
   }
 }
+
+}  // namespace dmlop::type_matrix_test

@@ -10,17 +10,17 @@
 
 namespace dmlop::test {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// The rows of golden.jsonl: "case" ("OPERATOR/000"), "ran", "type" and "desc".
-const std::vector<Json>& golden_descriptions();
+const std::vector<OrderedJson>& golden_descriptions();
 
 /// The desc of every case of the operator that DirectML ran, the shortest text first.
-std::vector<const Json*> golden_descs_of(const std::string& operator_name);
+std::vector<const OrderedJson*> golden_descs_of(const std::string& operator_name);
 
 /// A desc without everything that follows from the rest: outputs and counts. Optional outputs stay
 /// as {}.
-Json with_outputs_left_out(const OperatorSpec& spec, Json desc);
+OrderedJson with_outputs_left_out(const OperatorSpec& spec, OrderedJson desc);
 
 struct Checked {
   std::optional<Description> description;
@@ -28,7 +28,8 @@ struct Checked {
 };
 
 /// Reads a description of the operator and, if that gives no findings, checks it.
-Checked check_desc(const std::string& operator_name, const Json& desc, Judge judge = Judge::page);
+Checked check_desc(const std::string& operator_name, const OrderedJson& desc,
+                   Judge judge = Judge::page);
 
 /// What findings say, one after the other.
 inline std::string messages_of(const Diagnostics& findings) {

@@ -24,7 +24,7 @@ bool can_inject_faults() {
   return !is_sanitized;
 }
 
-std::string to_text(const Fault& fault, unsigned number) {
+std::string text_of(const Fault& fault, unsigned number) {
   return fault.calls + " " + fault.effect + " at " + std::to_string(number) +
          (fault.lasting ? " and later" : "");
 }
@@ -55,7 +55,7 @@ unsigned for_each_fault(const Fault& fault,
                         const std::function<void(const Injection& injection)>& run, unsigned step) {
   const Folder folder;
   for (unsigned number = 1, faults = 0;; number += step, ++faults) {
-    CAPTURE(to_text(fault, number));
+    CAPTURE(text_of(fault, number));
     const Injection injection(fault, number, folder / ("at-" + std::to_string(number)));
     run(injection);
     if (!injection.has_happened()) return faults;

@@ -22,7 +22,7 @@ struct Fault {
   bool lasting = false;  // all calls from the first one that fails
 };
 
-std::string to_text(const Fault& fault, unsigned number);
+std::string text_of(const Fault& fault, unsigned number);
 
 /// The variables for a system that has no files without names.
 inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,

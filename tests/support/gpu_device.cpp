@@ -24,7 +24,7 @@ namespace {
 
 using Inputs = std::span<const std::span<const std::byte>>;
 
-GpuCounts counts;
+GpuCounts counted;
 
 // What makes a variant: all that is known when a pipeline is made. Where that says much about
 // shapes, there are too many to try each, and some of it counts.
@@ -51,8 +51,8 @@ class WatchedCommands : public gpu::Commands {
     commands_->copy(from, to);
   }
   void bind(const gpu::Dispatch& dispatch, const gpu::Bindings& bindings) override {
-    counts.kernels.insert(variant_of(dispatch));
-    ++counts.dispatches;
+    counted.kernels.insert(variant_of(dispatch));
+    ++counted.dispatches;
     commands_->bind(dispatch, bindings);
   }
   void launch(std::array<std::uint32_t, 2> groups, std::span<const std::uint32_t> words) override {
@@ -177,7 +177,7 @@ const std::string& gpu_unavailable() {
 }
 
 const GpuCounts& gpu_counts() {
-  return counts;
+  return counted;
 }
 
 void execute_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint64_t end,
@@ -196,12 +196,12 @@ void execute_in_tiles_on_gpu(const Kernel& kernel, Inputs inputs, std::uint64_t 
   constexpr std::uint64_t least_bytes = 20 << 10;
   opened.executor.reset();
   opened.device.take_made_bytes();
-  const std::uint64_t dispatches = counts.dispatches;
+  const std::uint64_t dispatches = counted.dispatches;
   if (!execute(opened, kernel, inputs, device_memory_bytes, output)) {
-    ++counts.refused_kernels;
+    ++counted.refused_kernels;
     return execute_on_gpu(kernel, inputs, begin, end, output);
   }
-  if (counts.dispatches - dispatches > 1) ++counts.tiled_kernels;
+  if (counted.dispatches - dispatches > 1) ++counted.tiled_kernels;
   CHECK(opened.device.take_made_bytes() <= least_bytes);
 }
 

@@ -4,9 +4,9 @@
 
 namespace dmlop::test {
 
-Mended check_and_mend_desc(const std::string& operator_name, const Json& desc) {
+Mended check_and_mend_desc(const std::string& operator_name, const OrderedJson& desc) {
   Mended checked;
-  const Json json{{"type", operator_name}, {"desc", desc}};
+  const OrderedJson json{{"type", operator_name}, {"desc", desc}};
   checked.description = read_description("op.json", json.dump(), std::nullopt, checked.diagnostics);
   if (checked.description) check_and_mend(*checked.description, checked.diagnostics);
   return checked;
@@ -15,7 +15,7 @@ Mended check_and_mend_desc(const std::string& operator_name, const Json& desc) {
 bool mends(const Mended& checked, const Diagnostic& finding) {
   const std::string text = with_fix(*checked.description, finding.fix);
   if (text.empty()) return false;
-  const Json json = Json::parse(text);
+  const OrderedJson json = OrderedJson::parse(text);
   const Mended after = check_and_mend_desc(json.at("type"), json.at("desc"));
   const auto is_old = [&](const Diagnostic& now) {
     return std::any_of(

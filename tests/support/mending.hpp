@@ -14,7 +14,7 @@ struct Mended {
 };
 
 /// As check_desc(), with fixes.
-Mended check_and_mend_desc(const std::string& operator_name, const Json& desc);
+Mended check_and_mend_desc(const std::string& operator_name, const OrderedJson& desc);
 
 /// Whether the description with the fix of one of its findings lacks that finding and has no other
 /// than before.

@@ -6,18 +6,10 @@
 
 #include "graph/models.hpp"
 #include "model/open.hpp"
+#include "refusal.hpp"
 
 namespace dmlop::test {
 namespace {
-
-/// "LINE:COLUMN" of an offset, in bytes: the tables are ASCII.
-std::string place_of(const std::string& text, std::size_t offset) {
-  const std::string before = text.substr(0, offset);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
-  return std::to_string(line) + ":" + std::to_string(offset - begin + 1);
-}
 
 /// The text without marks, and where they were.
 struct Marked {

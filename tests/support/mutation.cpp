@@ -21,9 +21,9 @@ const std::vector<std::string>& type_names() {
 
 class Mutator {
  public:
-  Mutator(const OperatorSpec& spec, const Json& desc) : spec_(spec), desc_(desc) {}
+  Mutator(const OperatorSpec& spec, const OrderedJson& desc) : spec_(spec), desc_(desc) {}
 
-  std::vector<Mutation> single(const std::vector<const Json*>& donors) {
+  std::vector<Mutation> single(const std::vector<const OrderedJson*>& donors) {
     for (const FieldSpec& field : spec_.fields) {
       if (desc_.contains(field.name)) {
         mutate(field);
@@ -43,17 +43,20 @@ class Mutator {
   }
 
  private:
-  void add(const std::string& words, Json desc) { mutations_.push_back({words, std::move(desc)}); }
+  void add(const std::string& words, OrderedJson desc) {
+    mutations_.push_back({words, std::move(desc)});
+  }
 
-  void replace(const Json::json_pointer& place, const std::string& name, const Json& value) {
+  void replace(const OrderedJson::json_pointer& place, const std::string& name,
+               const OrderedJson& value) {
     if (desc_.at(place) == value) return;
-    Json desc = desc_;
+    OrderedJson desc = desc_;
     desc[place] = value;
     add(name + ": " + desc_.at(place).dump() + " -> " + value.dump(), std::move(desc));
   }
 
   void drop(const FieldSpec& field) {
-    Json desc = desc_;
+    OrderedJson desc = desc_;
     desc.erase(field.name);
     add("without " + field.name, std::move(desc));
   }
@@ -64,23 +67,23 @@ class Mutator {
     const std::size_t length = desc_.contains(array.name) ? desc_.at(array.name).size() : 0;
     for (const std::size_t count : {length + 1, length - 1}) {
       if (count > length + 1) continue;  // less than none
-      Json desc = desc_;
+      OrderedJson desc = desc_;
       desc[array.count_field] = count;
       add("with " + array.count_field + " " + std::to_string(count), std::move(desc));
     }
   }
 
   // The first few other values that descriptions of this operator have in this field.
-  void take_from(const std::vector<const Json*>& donors, const FieldSpec& field) {
+  void take_from(const std::vector<const OrderedJson*>& donors, const FieldSpec& field) {
     constexpr std::size_t taken = 4;
     std::set<std::string> seen;
     if (desc_.contains(field.name)) seen.insert(desc_.at(field.name).dump());
     const std::size_t most = seen.size() + taken;
-    for (const Json* donor : donors) {
+    for (const OrderedJson* donor : donors) {
       if (!donor->contains(field.name) || seen.size() >= most) continue;
-      const Json& value = donor->at(field.name);
+      const OrderedJson& value = donor->at(field.name);
       if (!seen.insert(value.dump()).second) continue;
-      Json desc = desc_;
+      OrderedJson desc = desc_;
       desc[field.name] = value;
       add((desc_.contains(field.name) ? field.name + " becomes " : "with " + field.name + " ") +
               value.dump(),
@@ -89,8 +92,8 @@ class Mutator {
   }
 
   void mutate(const FieldSpec& field) {
-    const Json::json_pointer place("/" + field.name);
-    const Json& value = desc_.at(field.name);
+    const OrderedJson::json_pointer place("/" + field.name);
+    const OrderedJson& value = desc_.at(field.name);
     switch (field.kind) {
       case FieldKind::input_tensor:
       case FieldKind::output_tensor:
@@ -134,8 +137,9 @@ class Mutator {
     }
   }
 
-  void mutate_number(const Json::json_pointer& place, const std::string& name, FieldKind kind) {
-    const Json& value = desc_.at(place);
+  void mutate_number(const OrderedJson::json_pointer& place, const std::string& name,
+                     FieldKind kind) {
+    const OrderedJson& value = desc_.at(place);
     if (!value.is_number()) return;
     if (kind == FieldKind::float32) {
       const double number = value.get<double>();
@@ -156,8 +160,8 @@ class Mutator {
       replace(place, name, other);
   }
 
-  void mutate_list(const Json::json_pointer& place, const FieldSpec& field) {
-    const Json& list = desc_.at(place);
+  void mutate_list(const OrderedJson::json_pointer& place, const FieldSpec& field) {
+    const OrderedJson& list = desc_.at(place);
     const FieldKind kind = field.kind == FieldKind::uint_array  ? FieldKind::uint
                            : field.kind == FieldKind::int_array ? FieldKind::int32
                                                                 : FieldKind::float32;
@@ -173,11 +177,11 @@ class Mutator {
   void resize(const FieldSpec& field) {
     for (const bool is_longer : {false, true}) {
       const std::string words = is_longer ? " with one element more" : " with one element less";
-      Json alone = desc_;
+      OrderedJson alone = desc_;
       resize(alone, field.name, is_longer);
       if (alone.contains(field.count_field)) alone[field.count_field] = alone[field.name].size();
       if (alone != desc_) add(field.name + words, std::move(alone));
-      Json together = desc_;
+      OrderedJson together = desc_;
       for (const FieldSpec& other : spec_.fields) {
         if (other.count_field == field.count_field) resize(together, other.name, is_longer);
       }
@@ -187,39 +191,42 @@ class Mutator {
     }
   }
 
-  static void resize(Json& desc, const std::string& name, bool is_longer) {
+  static void resize(OrderedJson& desc, const std::string& name, bool is_longer) {
     if (!desc.contains(name) || desc[name].empty()) return;
-    Json& list = desc[name];
-    if (is_longer) list.push_back(Json(list.back()));
+    OrderedJson& list = desc[name];
+    if (is_longer) list.push_back(OrderedJson(list.back()));
     if (!is_longer) list.erase(list.size() - 1);
   }
 
-  void mutate_tensor(const Json::json_pointer& place, const std::string& name) {
-    const Json& tensor = desc_.at(place);
+  void mutate_tensor(const OrderedJson::json_pointer& place, const std::string& name) {
+    const OrderedJson& tensor = desc_.at(place);
     if (!tensor.contains("Sizes")) return;
     for (const std::string& type : type_names()) {
       if (tensor.contains("DataType")) replace(place / "DataType", name + ".DataType", type);
     }
-    const Json& sizes = tensor.at("Sizes");
+    const OrderedJson& sizes = tensor.at("Sizes");
     for (std::size_t i = 0; i < sizes.size(); ++i) mutate_size(place / "Sizes" / i, name, i);
     const auto change = [&](const char* words, auto&& action) {
-      Json desc = desc_;
-      Json& changed = desc[place];
+      OrderedJson desc = desc_;
+      OrderedJson& changed = desc[place];
       changed.erase("Strides");
       action(changed["Sizes"]);
       if (!changed["Sizes"].empty()) add(name + words, std::move(desc));
     };
-    change(" with one dimension less", [](Json& list) { list.erase(list.size() - 1); });
-    change(" without its first dimension", [](Json& list) { list.erase(0); });
-    change(" with a size 1 in front", [](Json& list) { list.insert(list.begin(), 1); });
-    change(" with a size 2 in front", [](Json& list) { list.insert(list.begin(), 2); });
-    change(" with a size 1 at the end", [](Json& list) { list.push_back(1); });
+    change(" with one dimension less", [](OrderedJson& list) { list.erase(list.size() - 1); });
+    change(" without its first dimension", [](OrderedJson& list) { list.erase(0); });
+    change(" with a size 1 in front", [](OrderedJson& list) { list.insert(list.begin(), 1); });
+    change(" with a size 2 in front", [](OrderedJson& list) { list.insert(list.begin(), 2); });
+    change(" with a size 1 at the end", [](OrderedJson& list) { list.push_back(1); });
     if (sizes.size() == 1) return;
-    change(" with only its first dimension", [](Json& list) { list = Json::array({list[0]}); });
-    change(" with only its last dimension", [](Json& list) { list = Json::array({list.back()}); });
+    change(" with only its first dimension",
+           [](OrderedJson& list) { list = OrderedJson::array({list[0]}); });
+    change(" with only its last dimension",
+           [](OrderedJson& list) { list = OrderedJson::array({list.back()}); });
   }
 
-  void mutate_size(const Json::json_pointer& place, const std::string& tensor, std::size_t i) {
+  void mutate_size(const OrderedJson::json_pointer& place, const std::string& tensor,
+                   std::size_t i) {
     const std::string name = tensor + ".Sizes[" + std::to_string(i) + "]";
     const auto size = desc_.at(place).get<std::int64_t>();
     for (const std::int64_t other : {size + 1, size - 1, 2 * size, std::int64_t{1}, std::int64_t{2},
@@ -230,27 +237,27 @@ class Mutator {
 
   /// Calls `action` for the JSON of every tensor of a desc.
   template <typename Action>
-  void for_tensors(Json& desc, Action&& action) const {
+  void for_tensors(OrderedJson& desc, Action&& action) const {
     for (const FieldSpec& field : spec_.fields) {
       if (!field.is_tensor() || !desc.contains(field.name)) continue;
-      Json& value = desc[field.name];
+      OrderedJson& value = desc[field.name];
       if (!field.is_tensor_array()) {
         if (value.contains("Sizes")) action(value);
         continue;
       }
-      for (Json& tensor : value) action(tensor);
+      for (OrderedJson& tensor : value) action(tensor);
     }
   }
 
   void change_types_together() {
     std::set<std::string> types;
-    Json copy = desc_;
-    for_tensors(copy, [&](Json& tensor) { types.insert(tensor.value("DataType", "")); });
+    OrderedJson copy = desc_;
+    for_tensors(copy, [&](OrderedJson& tensor) { types.insert(tensor.value("DataType", "")); });
     for (const std::string& type : types) {
       if (type.empty()) continue;
       for (const std::string& other : type_names()) {
-        Json desc = desc_;
-        for_tensors(desc, [&](Json& tensor) {
+        OrderedJson desc = desc_;
+        for_tensors(desc, [&](OrderedJson& tensor) {
           if (tensor.value("DataType", "") == type) tensor["DataType"] = other;
         });
         add("every " + type + " tensor becomes " + other, std::move(desc));
@@ -260,18 +267,18 @@ class Mutator {
 
   void change_sizes_together() {
     std::set<std::pair<std::size_t, std::int64_t>> sizes;  // index and value
-    Json copy = desc_;
-    for_tensors(copy, [&](Json& tensor) {
+    OrderedJson copy = desc_;
+    for_tensors(copy, [&](OrderedJson& tensor) {
       for (std::size_t i = 0; i < tensor["Sizes"].size(); ++i)
         sizes.emplace(i, tensor["Sizes"][i].template get<std::int64_t>());
     });
     for (const auto& [index, size] : sizes) {
       for (const std::int64_t other : {size + 1, size - 1, 2 * size}) {
         if (other < 1) continue;
-        Json desc = desc_;
-        for_tensors(desc, [&index = index, &size = size, other](Json& tensor) {
+        OrderedJson desc = desc_;
+        for_tensors(desc, [&index = index, &size = size, other](OrderedJson& tensor) {
           tensor.erase("Strides");
-          Json& list = tensor["Sizes"];
+          OrderedJson& list = tensor["Sizes"];
           if (index < list.size() && list[index] == size) list[index] = other;
         });
         add("every Sizes[" + std::to_string(index) + "] of " + std::to_string(size) + " becomes " +
@@ -283,11 +290,11 @@ class Mutator {
 
   void change_dimensions_together() {
     std::set<std::size_t> counts;
-    Json copy = desc_;
-    for_tensors(copy, [&](Json& tensor) { counts.insert(tensor["Sizes"].size()); });
+    OrderedJson copy = desc_;
+    for_tensors(copy, [&](OrderedJson& tensor) { counts.insert(tensor["Sizes"].size()); });
     const auto change = [&](std::size_t count, const std::string& words, auto&& action) {
-      Json desc = desc_;
-      for_tensors(desc, [&](Json& tensor) {
+      OrderedJson desc = desc_;
+      for_tensors(desc, [&](OrderedJson& tensor) {
         tensor.erase("Strides");
         if (tensor["Sizes"].size() == count) action(tensor["Sizes"]);
       });
@@ -295,27 +302,28 @@ class Mutator {
           std::move(desc));
     };
     for (const std::size_t count : counts) {
-      change(count, "a size 1 in front", [](Json& list) { list.insert(list.begin(), 1); });
-      change(count, "a size 1 at the end", [](Json& list) { list.push_back(1); });
-      if (count > 1) change(count, "one less in front", [](Json& list) { list.erase(0); });
+      change(count, "a size 1 in front", [](OrderedJson& list) { list.insert(list.begin(), 1); });
+      change(count, "a size 1 at the end", [](OrderedJson& list) { list.push_back(1); });
+      if (count > 1) change(count, "one less in front", [](OrderedJson& list) { list.erase(0); });
       if (count > 1)
-        change(count, "one less at the end", [](Json& list) { list.erase(list.size() - 1); });
+        change(count, "one less at the end",
+               [](OrderedJson& list) { list.erase(list.size() - 1); });
     }
   }
 
   const OperatorSpec& spec_;
-  const Json& desc_;
+  const OrderedJson& desc_;
   std::vector<Mutation> mutations_;
 };
 
 }  // namespace
 
-std::vector<Mutation> single_mutations(const OperatorSpec& spec, const Json& desc,
-                                       const std::vector<const Json*>& donors) {
+std::vector<Mutation> single_mutations(const OperatorSpec& spec, const OrderedJson& desc,
+                                       const std::vector<const OrderedJson*>& donors) {
   return Mutator(spec, desc).single(donors);
 }
 
-std::vector<Mutation> shared_mutations(const OperatorSpec& spec, const Json& desc) {
+std::vector<Mutation> shared_mutations(const OperatorSpec& spec, const OrderedJson& desc) {
   return Mutator(spec, desc).shared();
 }
 

@@ -187,11 +187,11 @@ nlohmann::ordered_json PlanCase::description() const {
 namespace {
 
 /// A valid case, ready to run.
-struct Checked {
+struct CheckedCase {
   std::optional<Description> description;
   Diagnostics diagnostics;
 
-  explicit Checked(const PlanCase& a_case)
+  explicit CheckedCase(const PlanCase& a_case)
       : description(read_description("op.json", a_case.description().dump(), newest_feature_level,
                                      diagnostics)) {
     if (description) check_description(*description, diagnostics);
@@ -303,11 +303,11 @@ PlanCase relaid_case(const PlanCase& a_case) {
   Random random(seed);
   PlanCase all = a_case;
   for (NamedTensor& input : all.inputs) input.tensor = relaid(input.tensor, random);
-  if (Checked(all).diagnostics.empty()) return all;
+  if (CheckedCase(all).diagnostics.empty()) return all;
   PlanCase some = a_case;
   for (std::size_t i = 0; i < some.inputs.size(); ++i) {
     std::swap(some.inputs[i], all.inputs[i]);
-    if (!Checked(some).diagnostics.empty()) std::swap(some.inputs[i], all.inputs[i]);
+    if (!CheckedCase(some).diagnostics.empty()) std::swap(some.inputs[i], all.inputs[i]);
   }
   return some;
 }
@@ -325,7 +325,7 @@ bool is_small(const PlanCase& a_case) {
 void check_relaid(const PlanCase& a_case) {
   const PlanCase relaid = relaid_case(a_case);
   CAPTURE(relaid.description().dump());
-  const Checked checked(relaid);
+  const CheckedCase checked(relaid);
   if (!is_gpu_asked_for()) {
     check_on_cpu(relaid, *checked.description, {some_bytes});
     return check_tiles(relaid, *checked.description);
@@ -337,7 +337,7 @@ void check_relaid(const PlanCase& a_case) {
 
 void check_plan_case(const PlanCase& a_case) {
   CAPTURE(a_case.description().dump());
-  const Checked checked(a_case);
+  const CheckedCase checked(a_case);
   REQUIRE_MESSAGE(checked.diagnostics.empty(), to_text(checked.diagnostics.front()));
   if (is_gpu_asked_for()) {
     check_on_gpu(a_case, *checked.description);

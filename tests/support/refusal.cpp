@@ -13,15 +13,6 @@ namespace {
 
 constexpr char mark = '^';
 
-/// "LINE:COLUMN" of an offset, in bytes: the tables are ASCII.
-std::string place_of(const std::string& text, std::size_t offset) {
-  const std::string before = text.substr(0, offset);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_begin =
-      before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1;
-  return std::to_string(line) + ":" + std::to_string(offset - line_begin + 1);
-}
-
 std::string found_in(const std::string& text, const std::string& level) {
   Diagnostics diagnostics;
   const auto feature_level = feature_level_named(level);
@@ -53,6 +44,14 @@ void check_row(const std::string& marked, const Refused& row, std::size_t unmark
 }
 
 }  // namespace
+
+std::string place_of(const std::string& text, std::size_t offset) {
+  const std::string before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_begin =
+      before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1;
+  return std::to_string(line) + ":" + std::to_string(offset - line_begin + 1);
+}
 
 void check_refused(const std::string& operator_name, const std::vector<Refused>& rows) {
   const std::string before = "{\"type\": \"" + operator_name + "\", \"desc\": {";

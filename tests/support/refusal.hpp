@@ -13,6 +13,9 @@ struct Refused {
   std::string level = "6_4";
 };
 
+/// "LINE:COLUMN" of an offset, in bytes: the tables are ASCII.
+std::string place_of(const std::string& text, std::size_t offset);
+
 /// Checks the findings of each row, including their places.
 void check_refused(const std::string& operator_name, const std::vector<Refused>& rows);
 

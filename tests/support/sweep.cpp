@@ -56,7 +56,7 @@ bool agree(DataType type, const std::byte* found, const std::byte* expected, std
   return std::abs(distance) <= static_cast<std::int64_t>(ulp);
 }
 
-std::string element_text(DataType type, const std::byte* element) {
+std::string bits_and_number(DataType type, const std::byte* element) {
   std::string text = "0x";
   for (std::size_t i = size_of(type); i-- > 0;) {
     char digits[3];
@@ -97,16 +97,16 @@ std::uint64_t pooling_promise(DataType type) {
 }
 
 // Those asked for by DMLOP_TEST_BACKENDS: "gpu"; without it the CPU.
-bool is_asked_for(const Backend& backend) {
+bool is_asked_for(const SweptBackend& backend) {
   const char* asked = std::getenv("DMLOP_TEST_BACKENDS");
   return backend.name.starts_with(asked != nullptr ? asked : "cpu");
 }
 
 }  // namespace
 
-const std::vector<Backend>& backends() {
+const std::vector<SweptBackend>& backends() {
   const std::uint64_t promise = pooling_promise(DataType::Float32);
-  static const std::vector<Backend> all{
+  static const std::vector<SweptBackend> all{
       {.name = "cpu", .computes_parts = true, .execute = cpu::execute},
       {.name = "gpu",
        .unavailable = gpu_unavailable,
@@ -121,10 +121,10 @@ const std::vector<Backend>& backends() {
   return all;
 }
 
-const std::vector<Backend>& available_backends() {
-  static const std::vector<Backend> available = [] {
-    std::vector<Backend> list;
-    for (const Backend& backend : backends()) {
+const std::vector<SweptBackend>& available_backends() {
+  static const std::vector<SweptBackend> available = [] {
+    std::vector<SweptBackend> list;
+    for (const SweptBackend& backend : backends()) {
       if (!is_asked_for(backend)) continue;
       if (backend.unavailable().empty()) {
         list.push_back(backend);
@@ -194,13 +194,13 @@ std::string difference(DataType type, std::span<const std::byte> found,
   const std::size_t size = size_of(type);
   for (std::size_t at = 0; at < found.size(); at += size) {
     if (agree(type, &found[at], &expected[at], ulp)) continue;
-    return "element " + std::to_string(at / size) + " is " + element_text(type, &found[at]) +
-           ", must be " + element_text(type, &expected[at]);
+    return "element " + std::to_string(at / size) + " is " + bits_and_number(type, &found[at]) +
+           ", must be " + bits_and_number(type, &expected[at]);
   }
   return "";
 }
 
-std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
+std::vector<std::byte> execute_guarded(const SweptBackend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end) {
   std::deque<UnalignedCopy> unaligned;
@@ -224,7 +224,7 @@ std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& ker
 
 namespace {
 
-std::uint64_t allowed_ulp(const Case& a_case, const Backend& backend, const Kernel& kernel) {
+std::uint64_t allowed_ulp(const Case& a_case, const SweptBackend& backend, const Kernel& kernel) {
   const auto* pooling = std::get_if<WindowKernel>(&kernel);
   if (pooling == nullptr || pooling->function != WindowFunction::norm) return a_case.ulp;
   // Halves are sums in FLOAT32, rounded once.
@@ -246,7 +246,7 @@ void check_numbered_case(const Case& a_case, std::uint64_t number, Random& rando
   const std::size_t size = output_element_size(kernel);
   REQUIRE(count * size == expected.bytes.size());
 
-  for (const Backend& backend : available_backends()) {
+  for (const SweptBackend& backend : available_backends()) {
     if (number % backend.runs_one_in != 0) continue;
     CAPTURE(backend.name);
     const auto whole = execute_guarded(backend, kernel, a_case.inputs, 0, count);

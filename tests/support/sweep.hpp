@@ -25,7 +25,7 @@ inline const std::string& always_available() {
   return no_reason;
 }
 
-struct Backend {
+struct SweptBackend {
   std::string_view name;
   /// Why it cannot run here; "" if it can.
   const std::string& (*unavailable)() = always_available;
@@ -38,10 +38,10 @@ struct Backend {
 };
 
 /// All backends of this build.
-const std::vector<Backend>& backends();
+const std::vector<SweptBackend>& backends();
 /// The backends that DMLOP_TEST_BACKENDS asks for ("gpu"; the CPU by default) and that run here. If
 /// one does not run, the test's output says why, once.
-const std::vector<Backend>& available_backends();
+const std::vector<SweptBackend>& available_backends();
 
 /// `dimensions` sizes with a small product.
 List random_sizes(std::size_t dimensions, Random& random);
@@ -96,7 +96,7 @@ Kernel only_kernel(const Plan& plan);
 Kernel kernel_of(const nlohmann::ordered_json& description);
 
 /// Elements [begin, end) of a kernel's output. Checks that nothing else is written.
-std::vector<std::byte> execute_guarded(const Backend& backend, const Kernel& kernel,
+std::vector<std::byte> execute_guarded(const SweptBackend& backend, const Kernel& kernel,
                                        const std::vector<Tensor>& inputs, std::uint64_t begin,
                                        std::uint64_t end);
 

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "gpu/d3d12/kernels.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::shaders_test {
 namespace {
 
 // Of every constant of every kernel: 1 is a type, a size and a rank. There are fewer than 64.
@@ -33,4 +33,4 @@ TEST_CASE("shaders: every kernel compiles") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::shaders_test

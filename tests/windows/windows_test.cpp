@@ -14,7 +14,7 @@
 #include "base/system_file.hpp"
 #include "folder.hpp"
 
-namespace dmlop::test {
+namespace dmlop::test::windows_test {
 namespace {
 
 std::string text_of(const InputFile& file) {
@@ -183,4 +183,4 @@ TEST_CASE("windows: a run that is stopped at the console leaves nothing") {
 }
 
 }  // namespace
-}  // namespace dmlop::test
+}  // namespace dmlop::test::windows_test
