@@ -354,6 +354,11 @@ TEST_CASE("tolerances of the command line win over the jobs'") {
   CHECK(nan.run({"jobs.jsonl", "--allow-trivial"}).status("a") == "PASSED");
   CHECK(nan.run({"jobs.jsonl", "--allow-trivial", "--nan", "differ", "--ulp", "1"}).status("a") ==
         "FAILED");
+  // --nan holds for a job with a tolerance of its own, too.
+  const BatchFolder own(
+      {edge_job(R"("id": "a", "expect": "nan.npy", "tolerance": {"ulp": 1})", "nan3.npy")});
+  CHECK(own.run({"jobs.jsonl", "--allow-trivial"}).status("a") == "PASSED");
+  CHECK(own.run({"jobs.jsonl", "--allow-trivial", "--nan", "differ"}).status("a") == "FAILED");
   // An earlier run with another tolerance proves nothing.
   folder.run({"jobs", "--filter", "wrong", "--atol", "0.5"});
   CHECK(folder.run({"jobs", "--filter", "wrong", "--atol", "0.4", "--resume"}).code() == 1);

@@ -256,6 +256,14 @@ TEST_CASE("the plane that holds an element is shown of both tensors and of their
   CHECK(pictures.low == "1");
   CHECK(pictures.high == "5");
   CHECK(pictures.max_difference == "10485760 ULP");
+  // The colors of both reach from the smallest to the largest number of both.
+  const std::vector<float> narrow{2, 3}, low{-5, 3}, high{2, 9};
+  for (const auto& wide : {low, high}) {
+    for (const auto& both : {planes({1, 2}, narrow, wide, 0), planes({1, 2}, wide, narrow, 0)}) {
+      CHECK(both.low == (wide == low ? "-5" : "2"));
+      CHECK(both.high == (wide == low ? "3" : "9"));
+    }
+  }
   const auto actual = Image(pictures.actual).elements(3, 1);
   const auto expected = Image(pictures.expected).elements(3, 1);
   const auto difference = Image(pictures.difference).elements(3, 1);

@@ -352,6 +352,25 @@ TEST_CASE("graph runs: elements of 4 bits share a byte of a constant") {
   CHECK(dequantized("INT4") == std::vector<float>{1, 2, -1, -8});
 }
 
+TEST_CASE("graph runs: readers of a constant of 4 bits see it in the type of each") {
+  const auto read = [](const std::string& to, const std::string& type) {
+    return node(
+        to, "DEQUANTIZE", {"q", "s"}, {tensor({1, 4}, {}, type, 1), tensor({1, 1})}, {to},
+        {tensor({1, 4})},
+        {{"QuantizationType", std::uint32_t{1}}, {"QuantizationTensorCount", std::uint32_t{1}}});
+  };
+  const GraphNode q = raw_constant("q", {0x21, 0x8F}), s = raw_constant("s", {0, 0, 0x80, 0x3F});
+  const std::vector<float> as_unsigned{1 - 8, 2 - 8, 15 - 8, 8 - 8}, as_signed{1, 2, -1, -8};
+  for (const bool is_signed_first : {false, true}) {
+    std::vector<float> expected = is_signed_first ? as_signed : as_unsigned;
+    const auto& second = is_signed_first ? as_unsigned : as_signed;
+    expected.insert(expected.end(), second.begin(), second.end());
+    CHECK(computed<float>(graph({}, {"y", "z"},
+                                {q, s, read("y", is_signed_first ? "INT4" : "UINT4"),
+                                 read("z", is_signed_first ? "UINT4" : "INT4")})) == expected);
+  }
+}
+
 TEST_CASE("graph runs: readers of a constant of 4 bits see as much of it as each needs") {
   const auto read = [](const std::string& to, std::uint32_t count) {
     return node(

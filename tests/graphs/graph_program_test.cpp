@@ -1,6 +1,8 @@
 // The program with serialized graphs: inspect, check and run.
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/text.hpp"
 #include "graph_folder.hpp"
 #include "hostile.hpp"
 
@@ -386,6 +388,22 @@ TEST_CASE("graph program: no constant takes the place of another file") {
   CHECK(result_of("g.bin") == Json({"1", "1"}));
   CHECK(result_of("other.bin") == Json({"2", "2"}));
   CHECK(result_of("third.bin") == Json({"1", "1"}));
+  // Names that differ in case only are files of different names.
+  folder.write("cases.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}],
+    "constants": {"W": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 1]},
+                  "w": {"DataType": "FLOAT32", "Sizes": [2], "Values": [2, 2]}},
+    "nodes": [{"name": "y", "type": "ELEMENT_WISE_ADD",
+               "bindings": {"ATensor": "x", "BTensor": "W", "OutputTensor": "y"}},
+              {"name": "z", "type": "ELEMENT_WISE_ADD",
+               "bindings": {"ATensor": "y", "BTensor": "w", "OutputTensor": "z"}}],
+    "outputs": ["z"]})");
+  fs::create_directory(to_path(folder / "cases"));
+  CHECK(run({"convert", "cases.json", "--to-bin", "cases/cases.bin", "-q"}).code == 0);
+  CHECK(result_of("cases/cases.bin") == Json({"3", "3"}));
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(to_path(folder / "cases")))
+    CHECK(names.insert(lower_case(to_text(entry.path().filename()))).second);
+  CHECK(names.size() == 3);
   // Nor does an edge that is kept.
   folder.write("k/y.npy", npy("<f4", "(2,)", std::string(8, '\0')));
   CHECK(

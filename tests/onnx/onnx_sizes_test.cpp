@@ -442,6 +442,20 @@ TEST_CASE("onnx sizes: products and sums by letters") {
                    {numbers_at({5, 3}, [&](const Sizes& place) {
                      return product(0, place[1], place[0]) + product(1, place[1], place[0]);
                    })}) == "");
+  // A size 1 is repeated, wherever it is.
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Sizes sizes{2, 3, 4};
+    sizes[axis] = 1;
+    const Numbers one = some_numbers(sizes, 3);
+    const Numbers repeated = numbers_at({2, 3, 4}, [&](const Sizes& place) {
+      Sizes of_one = place;
+      of_one[axis] = 0;
+      return at(a, place) * at(one, of_one);
+    });
+    CAPTURE(axis);
+    CHECK(difference({"Einsum", {a, one}, {text("equation", "abc,abc->abc")}}, {repeated}) == "");
+    CHECK(difference({"Einsum", {one, a}, {text("equation", "abc,abc->abc")}}, {repeated}) == "");
+  }
   CHECK(difference({"Einsum", {a}, {text("equation", "abc->cab")}},
                    {numbers_at({4, 2, 3}, [&](const Sizes& place) {
                      return at(a, {place[1], place[2], place[0]});

@@ -219,6 +219,30 @@ TEST_CASE("element-wise: powers of random integers are those of FLOAT64, truncat
                integers_of(DataType::UInt32, powers));
 }
 
+TEST_CASE("element-wise: bounds of 64 bits keep all their bits") {
+  Random random(73);
+  const auto check = [&]<typename T>(DataType type, T smallest) {
+    // Of any length in bits.
+    const auto number = [&] {
+      return static_cast<T>(smallest +
+                            static_cast<T>(random.below(~std::uint64_t{0}) >> random.below(64)));
+    };
+    for (int i = 0; i < 12; ++i) {
+      const auto [low, high] = std::minmax({number(), number()});
+      std::vector<T> values{low, high}, expected;
+      for (int j = 0; j < 30; ++j) values.push_back(number());
+      for (const T value : values) expected.push_back(std::clamp(value, low, high));
+      check_plan_case(case_of_tensors(
+          "ELEMENT_WISE_CLIP1", {{"MinMaxDataType", name_of(type)}, {"Min", low}, {"Max", high}},
+          {"InputTensor"}, {Tensor::of(type, {values.size()}, values)},
+          Tensor::of(type, {expected.size()}, expected), 0));
+    }
+  };
+  check(DataType::UInt64, std::uint64_t{0});
+  check(DataType::Int64, std::int64_t{0});
+  check(DataType::Int64, std::numeric_limits<std::int64_t>::min());
+}
+
 TEST_CASE("element-wise: what only one operator does") {
   const auto bytes = [](DataType type, const std::vector<std::uint8_t>& values) {
     return Tensor::of(type, {values.size()}, values);

@@ -129,6 +129,12 @@ TEST_CASE("RNN: sequences end at their lengths, and backward they start there") 
       floats({3, 2, 2, 1}, {1, 1, 21, 421, 12, 12, 2, 42, 0, 124, 0, 4}),
       floats({1, 2, 2, 1}, {12, 124, 21, 421}), floats({1, 2, 2, 1}, {0, 0, 0, 0})};
   check_plan_case(case_of(use, expected, sequence | last, 0));
+  // The lengths lie apart, with zeros between.
+  Tensor apart = Tensor::strided(DataType::UInt32, {1, 1, 1, 2}, {3, 3, 3, 3});
+  for (const std::uint64_t b : {0, 1})
+    std::copy_n(use.lengths->at({0, 0, 0, b}), 4, apart.at({0, 0, 0, b}));
+  use.lengths = apart;
+  check_plan_case(case_of(use, expected, sequence | last, 0));
 }
 
 TEST_CASE("RNN: sequences end at their lengths, and may be empty or too long") {

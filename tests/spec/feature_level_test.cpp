@@ -8,6 +8,7 @@
 #include "reference/padding.hpp"
 #include "reference/reverse_subsequences.hpp"
 #include "reference/slice1.hpp"
+#include "spec/facts.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
 
@@ -160,6 +161,37 @@ TEST_CASE("feature levels: an operator does not exist below the level that intro
       case_of(slice, {Tensor::packed(DataType::Float32, {1, 1, 1, 1})}).description;
   CHECK(messages(description, {2, 0}) ==
         "DML_OPERATOR_SLICE1 needs feature level 2_1, this run has 2_0");
+}
+
+TEST_CASE("feature levels: each activation of a list") {
+  const auto tensor = [](const List& sizes) {
+    return Json{{"DataType", "FLOAT32"}, {"Sizes", sizes}};
+  };
+  int tried = 0;
+  for (const FusedActivation& activation : activations_fused_into("RNN")) {
+    const auto from = std::find(levels.begin(), levels.end(), activation.from);
+    REQUIRE(from != levels.end());
+    if (from == levels.begin()) continue;
+    CAPTURE(activation.name);
+    for (const std::size_t place : {0, 1}) {
+      Json list(2, {{"Type", "ACTIVATION_TANH"}});
+      list[place]["Type"] = activation.name;
+      const Json description{{"type", "RNN"},
+                             {"desc",
+                              {{"InputTensor", tensor({1, 4, 2, 3})},
+                               {"WeightTensor", tensor({1, 2, 5, 3})},
+                               {"RecurrenceTensor", tensor({1, 2, 5, 5})},
+                               {"OutputSequenceTensor", tensor({4, 2, 2, 5})},
+                               {"ActivationDescs", list},
+                               {"Direction", "BIDIRECTIONAL"}}}};
+      const std::string needs = "ActivationDescs[" + std::to_string(place) + "].Type " +
+                                activation.name + " needs feature level " + to_text(*from);
+      CHECK(messages(description, *(from - 1)).find(needs) != std::string::npos);
+      CHECK(messages(description, *from).find("needs feature level") == std::string::npos);
+      ++tried;
+    }
+  }
+  CHECK(tried > 2);
 }
 
 TEST_CASE("feature levels: a finding names the level that is needed") {

@@ -151,6 +151,29 @@ TEST_CASE("--set: a value is read as its field's kind asks for") {
   }
 }
 
+TEST_CASE("--set: numbers are read as people write them") {
+  int numbers = 0;
+  for (const std::string sign : {"", "-", "+"}) {
+    for (const std::string whole : {"", "0", "7", "007"}) {
+      for (const std::string fraction : {"", ".", ".5", ".250"}) {
+        for (const std::string exponent : {"", "e2", "E2", "e+2", "E-2", "E-02", "e", "E+"}) {
+          const std::string text = sign + whole + fraction + exponent;
+          CAPTURE(text);
+          const bool has_digits = !whole.empty() || fraction.size() > 1;
+          const bool is_number = has_digits && exponent != "e" && exponent != "E+";
+          if (text.empty()) continue;
+          const Json value = Json::parse(value_set("PADDING", "PaddingValue=" + text));
+          CHECK(value.is_number() == is_number);
+          if (!is_number) continue;
+          CHECK(value == std::strtod(text.c_str(), nullptr));
+          ++numbers;
+        }
+      }
+    }
+  }
+  CHECK(numbers > 200);
+}
+
 TEST_CASE("--set: parts of nested fields are typed by the nested operator") {
   const auto gemm =
       with_set("GEMM", {"FusedActivation=ACTIVATION_ELU", "FusedActivation.Alpha=.25"}).root;
