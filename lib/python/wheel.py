@@ -44,12 +44,18 @@ def library_name(library):
         ".dylib" if library.suffix == ".dylib" else ".so")
 
 
-def time_of(source):
-    text = os.environ.get("SOURCE_DATE_EPOCH")
-    if not text:
-        command = ["git", "-C", str(source), "log", "-1", "--format=%ct"]
+def time_of_commit(source):
+    """Seconds as text; "" without git or outside a repository."""
+    command = ["git", "-C", str(source), "log", "-1", "--format=%ct"]
+    try:
         found = subprocess.run(command, capture_output=True, text=True, check=False)
-        text = found.stdout.strip() if found.returncode == 0 else ""
+    except OSError:
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
+
+
+def time_of(source):
+    text = os.environ.get("SOURCE_DATE_EPOCH") or time_of_commit(source)
     return max(int(text or FIRST_TIME_OF_ZIP), FIRST_TIME_OF_ZIP)
 
 

@@ -22,6 +22,8 @@ wheel=$(ls "$wheels"/dmlop-*.whl)
 (umask 022 && "${make[@]}" --folder "$folder/first" >/dev/null)
 (umask 077 && "${make[@]}" --folder "$folder/second" >/dev/null)
 cmp "$folder"/first/*.whl "$folder"/second/*.whl || { echo "FAILED: the wheel is different each time"; exit 1; }
+# Without git, too.
+(PATH=$folder/nothing "${make[@]}" --folder "$folder/third" >/dev/null)
 
 export DMLOP_SAMPLES=$samples PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH DMLOP_LIBRARY
