@@ -23,7 +23,7 @@ wheel=$(ls "$wheels"/dmlop-*.whl)
 (umask 077 && "${make[@]}" --folder "$folder/second" >/dev/null)
 cmp "$folder"/first/*.whl "$folder"/second/*.whl || { echo "FAILED: the wheel is different each time"; exit 1; }
 # Without git, too.
-(PATH=$folder/nothing "${make[@]}" --folder "$folder/third" >/dev/null)
+(PATH=$folder/nothing "$python" "${make[@]:1}" --folder "$folder/third" >/dev/null)
 
 export DMLOP_SAMPLES=$samples PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH DMLOP_LIBRARY
