@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Hardware that Vulkan does not list; a driver in software is no reason to be silent about it.
-std::vector<std::string> missing_hardware(const gpu::DeviceList& list) {
+std::vector<std::string> missing_hardware([[maybe_unused]] const gpu::DeviceList& list) {
 #ifdef _WIN32
   return {};
 #else
