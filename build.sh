@@ -10,7 +10,7 @@ packages_to_build=(
   glslang-tools libvulkan-dev libvulkan-volk-dev libstb-dev libxxhash-dev
   libhwy-dev libprotozero-dev
 )
-packages_to_test=(file doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
+packages_to_test=(file dpkg-dev doctest-dev libvalijson-dev mesa-vulkan-drivers vulkan-validationlayers spirv-tools)
 # Tests that need one of these skip themselves, with the reason, if it is missing.
 packages_to_test_more=(chromium slurmctld slurmd slurm-client munge parallel python3-yaml
   python3-numpy python3-pytest python3-venv libonnx-testdata)

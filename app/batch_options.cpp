@@ -61,8 +61,8 @@ void require_folder_of(const WrittenFile& written) {
   const fs::file_status status = fs::status(to_path(path), error);
   if (fs::is_directory(status))
     throw Error(ErrorKind::io_failed, option + " " + path + " is a directory");
-  // A pipe or a device makes no demands on its folder.
-  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  // An open file (/dev/stderr), a pipe or a device makes no demands on its folder.
+  if (open_file_named(path) || (fs::exists(status) && !fs::is_regular_file(status))) return;
   const fs::path folder = to_path(path).has_parent_path() ? to_path(path).parent_path() : ".";
   if (const std::error_code unwritable = check_writable_folder(to_text(folder)))
     throw Error(ErrorKind::io_failed,

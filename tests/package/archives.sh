@@ -16,7 +16,9 @@ pack() {
   "$cpack" -C Release -G "$2" -B "$folder/$1" -D "CPACK_INSTALL_CMAKE_PROJECTS=$build;dmlop;$3;/" "${@:4}" \
     >"$folder/$1.log" 2>&1 || { cat "$folder/$1.log"; fail "cpack"; }
 }
-command -v dpkg-deb >/dev/null || { echo "SKIPPED: dpkg-deb is missing"; exit 77; }
+for needed in dpkg-deb dpkg-shlibdeps; do
+  command -v $needed >/dev/null || { echo "SKIPPED: $needed is missing; install dpkg-dev"; exit 77; }
+done
 # No file of theirs is linked with anything; asking for each takes two seconds.
 alone=(Unspecified -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF)
 (umask 022 && pack first "DEB;TGZ;ZIP" "${alone[@]}")

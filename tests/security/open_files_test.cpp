@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "batch.hpp"
+#include "fault.hpp"
 
 namespace dmlop::test::open_files_test {
 namespace {
@@ -65,6 +66,23 @@ TEST_CASE("open files: an output goes to an open file where that is, and nothing
     CHECK(folder.read("keep").starts_with(row.keep));
     CHECK(folder.list() == OpFolder::files);
   }
+}
+
+TEST_CASE("open files: a report goes to one, whoever may write to the folder that names it") {
+  if (!can_inject_faults()) return;
+  // As for a user without rights in /dev.
+  const std::string without_rights =
+      "env LD_PRELOAD=" DMLOP_FAULTS " DMLOP_FAULT_CALLS=access DMLOP_FAULT=13 DMLOP_FAULT_AT=1 ";
+  const std::string batch = without_rights + DMLOP_PROGRAM + " batch op.json --cpu --junit ";
+  const OpFolder folder;
+  const auto refused = folder.run(batch + "report.xml");
+  CHECK(refused.code == 6);
+  CHECK(contains(refused.error, "Permission denied"));
+  fs::create_symlink("/dev/fd/7", folder / "seven");
+  const auto written = folder.run(batch + "seven 7> keep");
+  CAPTURE(written.error);
+  CHECK(written.code != 6);
+  CHECK(folder.read("keep").starts_with("<?xml"));
 }
 
 TEST_CASE("open files: one without a name gets the output, and no file comes to be") {
