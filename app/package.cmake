@@ -29,7 +29,7 @@ set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libvulkan1, python3")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "Runs DirectML operators on the CPU or on a GPU, checks their descriptions,\n compares outputs with golden files, and runs whole folders of such jobs.")
 
-set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/packageTime.cmake)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/beforePacking.cmake)
 set(CPACK_PACKAGE_AR ${CMAKE_AR})
 set(CPACK_PACKAGE_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/packageDebian.cmake ${CMAKE_CURRENT_LIST_DIR}/packageRights.cmake)

@@ -388,7 +388,7 @@ TEST_CASE("graph program: no constant takes the place of another file") {
   CHECK(result_of("g.bin") == Json({"1", "1"}));
   CHECK(result_of("other.bin") == Json({"2", "2"}));
   CHECK(result_of("third.bin") == Json({"1", "1"}));
-  // Names that differ in case only are files of different names.
+  // Constants whose names differ only in case get different files, because Windows takes them for one.
   folder.write("cases.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}],
     "constants": {"W": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 1]},
                   "w": {"DataType": "FLOAT32", "Sizes": [2], "Values": [2, 2]}},

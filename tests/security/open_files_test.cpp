@@ -68,7 +68,7 @@ TEST_CASE("open files: an output goes to an open file where that is, and nothing
   }
 }
 
-TEST_CASE("open files: a report goes to one, whoever may write to the folder that names it") {
+TEST_CASE("open files: a report goes to one, even if the folder of its name cannot be written") {
   if (!can_inject_faults()) return;
   // As for a user without rights in /dev.
   const std::string without_rights =
