@@ -2,6 +2,15 @@
 // program: every file includes what it needs itself, and builds without this one.
 #pragma once
 
+// What headers define without being templates, and what that calls, is compiled for every file, even if the file does
+// not use it. Left out here, it saves a third of what each file takes at least: the special functions of <cmath>, such
+// as Bessel's, and below the literals of JSON. Where a library spells them differently, they stay, and files only take
+// longer.
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -22,12 +31,16 @@
 #include <variant>
 #include <vector>
 
-// The literal ""_json, which nothing here uses, parses its text: every file would compile a parser.
-// So it becomes a declaration, and its body that of a template that is never used. Where the library
-// spells it differently, it stays, and files only take longer.
+// The literals ""_json and ""_json_pointer, which nothing here uses, become declarations, and their bodies those of
+// templates that are never used.
 #define _json(text, size) \
   _json(text, size);      \
   template <typename>     \
   nlohmann::json unused_json_literal(text, size)
+#define _json_pointer(text, size) \
+  _json_pointer(text, size);      \
+  template <typename>             \
+  nlohmann::json::json_pointer unused_json_pointer_literal(text, size)
 #include <nlohmann/json.hpp>
+#undef _json_pointer
 #undef _json
