@@ -41,8 +41,8 @@ inline const std::vector<std::string> hostile_texts{
 /// The same in a few short texts, for sweeps: messages show only 60 characters of a name.
 inline const std::vector<std::string> hostile_names{
     "::error::e\x1b[31m##vso[x]",
-    "\u00a0::e\n::error::e\r\n##[x]\t\x07\x7F",
-    "e\u202e\u061c\u200b\ufeff\u2028\u2029\u0085\u009b\u00ad\u2066\U000e0041",
+    "\u00a0::e\n::error::e\r\n##[x]\t\x07\x7F"
+    "\u202e\u061c\u200b\ufeff\u2028\u2029\u0085\u009b\u00ad\u2066\U000e0041",
 };
 
 /// The code and length of the character at `at`; {0, 0} if there is none.

@@ -8,7 +8,11 @@ foreach(source IN LISTS test_sources)
 endforeach()
 # Only Vulkan has cooperative matrices.
 list(FILTER test_sources EXCLUDE REGEX "/vulkan_[a-z]+_test\\.cpp$|/(product|attention)_matrices_test\\.cpp$")
-# The other system runs what has nothing of the system in it and takes minutes: sweeps over descriptions, layouts and
-# sizes of ONNX models, the readers of C++ and of debuggers' texts, and the inputs that once broke a reader.
-list(FILTER test_sources EXCLUDE REGEX "/tests/(cpp|fuzz)/|/onnx_(axes|fields|sizes|uses)_test\\.cpp$")
-list(FILTER test_sources EXCLUDE REGEX "/(type_matrix|rule_refusal|fixes|differences|golden_descriptions|stored_layouts)_test\\.cpp$")
+# The other system runs what has nothing of the system in it: rules and their messages, comparisons, sizes of ONNX models,
+# the readers of C++ and of debuggers' texts, and the parts of kernels. Here stored cases run every kernel
+# (golden_cases, conformance).
+list(FILTER test_sources EXCLUDE REGEX "/tests/(compare|cpp|fuzz|refusals|spec)/|/onnx_(axes|fields|sizes|uses)_test\\.cpp$")
+set(kernel_tests ${test_sources})
+list(FILTER kernel_tests INCLUDE REGEX "/tests/kernels/")
+list(FILTER kernel_tests EXCLUDE REGEX "/(cpu_kernels|threads)_test\\.cpp$")
+list(REMOVE_ITEM test_sources ${kernel_tests})
