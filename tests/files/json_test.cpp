@@ -275,8 +275,8 @@ TEST_CASE("messages stay short and the time linear") {
     CAPTURE(text.substr(0, 20));
     const std::clock_t begin = std::clock();
     CHECK(wrong_with(text).size() < 1000);
-    // Of the processor, not of a busy machine's clock; quadratic time would be hours.
-    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 5);
+    // Quadratic time would be hours. This is a busy machine's clock on Windows, and the processor's elsewhere.
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 120);
   }
 }
 

@@ -17,7 +17,9 @@
 namespace dmlop::test {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(is_sanitized ? 600 : 60);
+std::chrono::seconds patience() {
+  return std::chrono::seconds(is_sanitized || is_windows_program() ? 600 : 120);
+}
 
 /// What the started program's standard streams are.
 class Streams {
@@ -98,7 +100,7 @@ bool Process::wait_until_stopped() {
 }
 
 ProgramResult Process::wait() {
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + patience();
   bool is_late = false;
   while (is_running()) {
     is_late = std::chrono::steady_clock::now() > end;
