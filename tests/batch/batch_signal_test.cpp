@@ -172,7 +172,8 @@ TEST_CASE("signals that come at nearly the same time are one, as those of `timeo
       process.send(second);
     }
     const auto result = process.wait();
-    CHECK(result.code == 143);
+    // A busy system may deliver the second one first.
+    CHECK((result.code == 128 + SIGTERM || result.code == 128 + second));
     CHECK(contains(result.output, ": 1 PASSED, 3001 NOT_RUN\n"));
     CHECK(recorded(folder).size() == 3002);
     CHECK((folder.has("j.xml") && folder.read("j.xml").ends_with("</testsuites>\n")));
