@@ -8,11 +8,13 @@ foreach(source IN LISTS test_sources)
 endforeach()
 # Only Vulkan has cooperative matrices.
 list(FILTER test_sources EXCLUDE REGEX "/vulkan_[a-z]+_test\\.cpp$|/(product|attention)_matrices_test\\.cpp$")
-# The other system runs what has nothing of the system in it: rules and their messages, comparisons, sizes of ONNX models,
-# the readers of C++ and of debuggers' texts, and the parts of kernels. Here stored cases run every kernel
-# (golden_cases, conformance).
-list(FILTER test_sources EXCLUDE REGEX "/tests/(compare|cpp|fuzz|refusals|spec)/|/onnx_(axes|fields|sizes|uses)_test\\.cpp$")
-set(kernel_tests ${test_sources})
-list(FILTER kernel_tests INCLUDE REGEX "/tests/kernels/")
-list(FILTER kernel_tests EXCLUDE REGEX "/(cpu_kernels|threads)_test\\.cpp$")
-list(REMOVE_ITEM test_sources ${kernel_tests})
+# In Wine, what has nothing of the system in it is left out: the same compiler builds it for the other system, which runs
+# it. These are rules and their messages, comparisons, sizes of ONNX models, the readers of C++ and of debuggers' texts,
+# and the parts of kernels. Stored cases run every kernel (golden_cases, conformance).
+if(is_in_wine)
+  list(FILTER test_sources EXCLUDE REGEX "/tests/(compare|cpp|fuzz|refusals|spec)/|/onnx_(axes|fields|sizes|uses)_test\\.cpp$")
+  set(kernel_tests ${test_sources})
+  list(FILTER kernel_tests INCLUDE REGEX "/tests/kernels/")
+  list(FILTER kernel_tests EXCLUDE REGEX "/(cpu_kernels|threads)_test\\.cpp$")
+  list(REMOVE_ITEM test_sources ${kernel_tests})
+endif()
