@@ -5,15 +5,12 @@
 #include <string_view>
 
 #include "gpu/vulkan/extensions.hpp"
+#include "gpu/vulkan/spirv.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
 
-// Numbers of the SPIR-V specification and of SPV_KHR_float_controls.
-constexpr std::uint32_t op_extension = 10, op_entry_point = 15, op_execution_mode = 16,
-                        op_capability = 17, op_type_float = 22;
-constexpr std::size_t header_words = 5;
-
+// Numbers of SPV_KHR_float_controls.
 struct Mode {
   std::uint32_t capability;
   std::uint32_t execution_mode;
@@ -21,54 +18,34 @@ struct Mode {
 constexpr Mode denorm_preserve{4464, 4459};
 constexpr Mode signed_zero_inf_nan_preserve{4466, 4461};
 
-struct Instruction {
-  std::size_t begin;  // in words
-  std::size_t words;
-  std::uint32_t code;
-};
-
-template <typename Action>
-void for_each_instruction(std::span<const std::uint32_t> module, Action&& action) {
-  for (std::size_t at = header_words; at < module.size();) {
-    const Instruction one{at, module[at] >> 16, module[at] & 0xFFFF};
-    if (one.words == 0) return;  // no module
-    action(one);
-    at += one.words;
-  }
-}
-
 /// What is known of a module before it is changed.
 struct Layout {
-  std::size_t after_capabilities = header_words;
-  std::size_t after_entry_point = header_words;
+  std::size_t after_capabilities = spirv::header_words;
+  std::size_t after_entry_point = spirv::header_words;
   std::uint32_t entry_point = 0;
   std::uint32_t widths = 0;  // of its floats, added up
 };
 
 Layout layout_of(std::span<const std::uint32_t> module) {
   Layout layout;
-  for_each_instruction(module, [&](const Instruction& one) {
-    const std::size_t end = one.begin + one.words;
-    if (one.code == op_capability) layout.after_capabilities = end;
-    if (one.code == op_type_float) layout.widths |= module[one.begin + 2];
-    if (one.code == op_entry_point) {
+  std::size_t end = spirv::header_words;
+  for (const spirv::Instruction& one : spirv::instructions_of(module)) {
+    end += one.words.size();
+    if (one.op() == spirv::Op::capability) layout.after_capabilities = end;
+    if (one.op() == spirv::Op::type_float) layout.widths |= one[2];
+    if (one.op() == spirv::Op::entry_point) {
       layout.after_entry_point = end;
-      layout.entry_point = module[one.begin + 2];
+      layout.entry_point = one[2];
     }
-  });
+  }
   return layout;
-}
-
-void append(std::vector<std::uint32_t>& words, std::uint32_t code,
-            std::initializer_list<std::uint32_t> operands) {
-  words.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16 | code);
-  words.insert(words.end(), operands);
 }
 
 // A literal has its bytes from the lowest of each word on, and ends with 0.
 void append_extension(std::vector<std::uint32_t>& words, std::string_view name) {
   const std::size_t count = name.size() / 4 + 1;
-  words.push_back(static_cast<std::uint32_t>(count + 1) << 16 | op_extension);
+  words.push_back(static_cast<std::uint32_t>(count + 1) << 16 |
+                  static_cast<std::uint32_t>(spirv::Op::extension));
   for (std::size_t word = 0; word < count; ++word) {
     std::uint32_t letters = 0;
     for (std::size_t i = 0; i < 4 && word * 4 + i < name.size(); ++i)
@@ -103,11 +80,11 @@ std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> modul
   std::vector<std::uint32_t> execution_modes;
   const auto add = [&](const Mode& mode, std::uint32_t widths) {
     if (widths == 0) return;
-    append(capabilities, op_capability, {mode.capability});
+    spirv::append(capabilities, spirv::Op::capability, {mode.capability});
     for (const std::uint32_t width : {16U, 32U, 64U}) {
       if ((widths & width) != 0)
-        append(execution_modes, op_execution_mode,
-               {layout.entry_point, mode.execution_mode, width});
+        spirv::append(execution_modes, spirv::Op::execution_mode,
+                      {layout.entry_point, mode.execution_mode, width});
     }
   };
   add(signed_zero_inf_nan_preserve, modes.special_values & layout.widths);

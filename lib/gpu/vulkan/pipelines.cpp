@@ -10,6 +10,7 @@
 #include "gpu/commands.hpp"
 #include "gpu/launches.hpp"
 #include "gpu/vulkan/kernels.hpp"
+#include "gpu/vulkan/specialize.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
@@ -116,27 +117,19 @@ VkPipeline Pipelines::make(const std::string& kernel,
                            std::span<const std::uint32_t> specialization) {
   const Kernel* found = find_kernel(kernel);
   if (found == nullptr) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
-  const std::vector<std::uint32_t> code = with_float_modes(found->spirv(), modes_);
+  const std::vector<std::uint32_t> code =
+      with_float_modes(specialized(found->spirv(), specialization), modes_);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                              .codeSize = code.size() * sizeof code[0],
                                              .pCode = code.data()};
   VkShaderModule module;
   check(vkCreateShaderModule(device_, &module_info, nullptr, &module), "loading kernel " + kernel);
-  std::vector<VkSpecializationMapEntry> entries;
-  for (std::uint32_t i = 0; i < specialization.size(); ++i)
-    entries.push_back({.constantID = i, .offset = i * 4, .size = 4});
-  const VkSpecializationInfo specialized{
-      .mapEntryCount = static_cast<std::uint32_t>(entries.size()),
-      .pMapEntries = entries.data(),
-      .dataSize = specialization.size_bytes(),
-      .pData = specialization.data()};
   const VkComputePipelineCreateInfo create{
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                 .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                 .module = module,
-                .pName = "main",
-                .pSpecializationInfo = &specialized},
+                .pName = "main"},
       .layout = layout_.handle};
   VkPipeline pipeline = VK_NULL_HANDLE;
   const VkResult result = vkCreateComputePipelines(device_, cache_, 1, &create, nullptr, &pipeline);
