@@ -174,7 +174,6 @@ bool ConstantValues::visit_branch(const Block& block) {
   for (const Instruction& one : block.body) {
     if (one.op() == Op::branch) go_to(one[1]);
     if (one.op() != Op::branch_conditional && one.op() != Op::switch_case) continue;
-    if (known_[one[1]].state == Known::State::nothing) continue;
     if (const auto only = only_target(block.label, one)) {
       go_to(*only);
       continue;
@@ -218,7 +217,7 @@ bool ConstantValues::set(std::uint32_t id, const Known& found) {
   if (known.state == Known::State::one && found.state == Known::State::one &&
       known.word == found.word)
     return false;
-  known = known.state == Known::State::nothing ? found : Known{};
+  known = found;
   return true;
 }
 
@@ -247,9 +246,7 @@ ConstantValues::Known ConstantValues::folded(Op op, std::span<const std::uint32_
     return known_[operands[a.word != 0 ? 1 : 2]];
   if (op == Op::logical_and && (is(a, 0) || is(b, 0))) return Known::of(0);
   if (op == Op::logical_or && (is(a, 1) || is(b, 1))) return Known::of(1);
-  if (a.state == Known::State::nothing || b.state == Known::State::nothing)
-    return {Known::State::nothing};
-  if (op == Op::select || a.state == Known::State::many || b.state == Known::State::many) return {};
+  if (a.state != Known::State::one || b.state != Known::State::one) return {};
   const std::optional<std::uint32_t> word = computed(op, a.word, b.word);
   return word ? Known::of(*word) : Known{};
 }
