@@ -1,7 +1,9 @@
 // The words of a SPIR-V module as instructions (the SPIR-V specification, 2.3 and 3.52).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
