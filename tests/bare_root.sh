@@ -11,8 +11,9 @@ usage: tests/bare_root.sh [SUITE [ACCOUNT [COMMAND...]]]
   ACCOUNT  root (the default), or user: an account with sudo
   COMMAND  commands of build.sh (default: demo test)
 
-Needs root, debootstrap and 8 GB under $TMPDIR (default: /tmp). The root is removed at the end;
-KEEP=1 keeps it.
+Needs root, debootstrap, 8 GB under $TMPDIR (default: /tmp) and the keys of the distribution, which
+the packages debian-archive-keyring and ubuntu-keyring have (KEYRING=FILE: keys that are elsewhere).
+The root is removed at the end; KEEP=1 keeps it.
 TEXT
 }
 
@@ -21,15 +22,19 @@ suite=${1:-bookworm} account=${2:-root}
 commands=("${@:3}")
 [ ${#commands[@]} -gt 0 ] || commands=(demo test)
 
+# Debian's debootstrap knows no newer Ubuntu: all of them are made as the oldest one is (gutsy).
 case $suite in
-  bookworm) mirror=http://deb.debian.org/debian components=main ;;
-  noble) mirror=http://archive.ubuntu.com/ubuntu components=main,universe ;;
+  bookworm) mirror=http://deb.debian.org/debian components=main keyring=debian-archive-keyring making=bookworm ;;
+  noble) mirror=http://archive.ubuntu.com/ubuntu components=main,universe keyring=ubuntu-archive-keyring making=gutsy ;;
   *) usage >&2; exit 2 ;;
 esac
 case $account in root | user) ;; *) usage >&2; exit 2 ;; esac
 [ "$(id -u)" -eq 0 ] || { echo "bare_root.sh: error: run it as root" >&2; exit 2; }
 command -v debootstrap >/dev/null ||
   { echo "bare_root.sh: error: install debootstrap" >&2; exit 2; }
+keyring=${KEYRING:-/usr/share/keyrings/$keyring.gpg}
+[ -f "$keyring" ] ||
+  { echo "bare_root.sh: error: $keyring is missing: it has the keys of $suite; name another file by KEYRING=FILE" >&2; exit 2; }
 
 # Mounts end with the namespace, however the script ends.
 if [ -z "${DMLOP_BARE_ROOT_INSIDE:-}" ]; then
@@ -46,7 +51,8 @@ remove() {
 trap remove EXIT
 
 echo "Making a root of $suite in $root ..."
-debootstrap --variant=minbase --include=sudo --components="$components" "$suite" "$root" "$mirror" \
+debootstrap --variant=minbase --include=sudo --components="$components" --keyring="$keyring" \
+  "$suite" "$root" "$mirror" "/usr/share/debootstrap/scripts/$making" \
   >"$root.log" 2>&1 || { tail -5 "$root.log" >&2; exit 1; }
 rm "$root.log"
 # How this machine reaches packages, such as through a proxy.
