@@ -13,6 +13,7 @@
 #include "gpu/vulkan/kernels.hpp"
 #include "gpu_device.hpp"
 #include "program.hpp"
+#include "spirv_tools.hpp"
 
 namespace dmlop::test::vulkan_float_modes_test {
 namespace {
@@ -21,17 +22,6 @@ using gpu::vulkan::FloatModes;
 using Module = std::span<const std::uint32_t>;
 
 constexpr FloatModes everything{FloatModes::all_widths, 32};
-
-/// A module as text, from the packaged disassembler.
-std::string text_of(Module module, const Folder& folder) {
-  folder.write("module.spv",
-               std::string(reinterpret_cast<const char*>(module.data()), module.size_bytes()));
-  const ProgramResult found = shell(
-      "spirv-val --target-env vulkan1.1 module.spv 2>&1 && spirv-dis --no-color module.spv 2>&1",
-      {.folder = folder.path()});
-  REQUIRE_MESSAGE(found.code == 0, found.output);
-  return found.output;
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -52,7 +42,7 @@ TEST_CASE("float modes: every module asks for them, for each width of its floats
   for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
     CAPTURE(kernel.name);
     const std::string text =
-        text_of(gpu::vulkan::with_float_modes(kernel.spirv(), everything), folder);
+        spirv_text(gpu::vulkan::with_float_modes(kernel.spirv(), everything), folder);
     for (const char* width : {"16", "32", "64"}) {
       CAPTURE(width);
       const bool computes = contains(text, std::string("OpTypeFloat ") + width + "\n");

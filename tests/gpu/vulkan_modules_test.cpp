@@ -7,25 +7,17 @@
 #include "folder.hpp"
 #include "gpu/vulkan/kernels.hpp"
 #include "program.hpp"
+#include "spirv_tools.hpp"
 
 namespace dmlop::test::vulkan_modules_test {
 namespace {
-
-/// What spirv-val says of a module; "" if it is valid.
-std::string complaint(std::span<const std::uint32_t> spirv, const Folder& folder) {
-  folder.write("module.spv",
-               std::string(reinterpret_cast<const char*>(spirv.data()), spirv.size_bytes()));
-  const ProgramResult found =
-      shell("spirv-val --target-env vulkan1.1 module.spv 2>&1", {.folder = folder.path()});
-  return found.code == 0 ? "" : "exit code " + std::to_string(found.code) + ": " + found.output;
-}
 
 TEST_CASE("Vulkan: every kernel is a valid module") {
   REQUIRE(has_command("spirv-val"));
   const Folder folder;
   for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
     CAPTURE(kernel.name);
-    CHECK(complaint(kernel.spirv(), folder) == "");
+    CHECK(spirv_complaint(kernel.spirv(), folder) == "");
   }
   CHECK(gpu::vulkan::kernels().size() >= 90);
 }
@@ -34,7 +26,7 @@ TEST_CASE("Vulkan: spirv-val is asked, and refuses half a module") {
   REQUIRE(has_command("spirv-val"));
   const std::vector<std::uint32_t> copy = gpu::vulkan::find_kernel("copy")->spirv();
   const std::span<const std::uint32_t> whole = copy;
-  CHECK(complaint(whole.first(whole.size() / 2), Folder()) != "");
+  CHECK(spirv_complaint(whole.first(whole.size() / 2), Folder()) != "");
 }
 
 }  // namespace

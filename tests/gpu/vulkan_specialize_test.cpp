@@ -16,6 +16,7 @@
 #include "gpu/vulkan/kernels.hpp"
 #include "gpu/vulkan/specialize.hpp"
 #include "program.hpp"
+#include "spirv_tools.hpp"
 
 namespace dmlop::test::vulkan_specialize_test {
 namespace {
@@ -76,20 +77,6 @@ Words assembled(const std::string& globals, const std::string& body, const Folde
   return words;
 }
 
-/// What a command prints about a module that spirv-val accepts.
-std::string output_of(const std::string& command, const Words& module, const Folder& folder) {
-  folder.write("module.spv", std::string(reinterpret_cast<const char*>(module.data()),
-                                         module.size() * sizeof module[0]));
-  const ProgramResult found = shell("spirv-val --target-env vulkan1.1 module.spv 2>&1" + command,
-                                    {.folder = folder.path()});
-  REQUIRE_MESSAGE(found.code == 0, found.output);
-  return found.output;
-}
-
-std::string text_of(const Words& module, const Folder& folder) {
-  return output_of(" && spirv-dis --no-color module.spv 2>&1", module, folder);
-}
-
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
@@ -103,7 +90,7 @@ std::string stores(const std::string& body, const Words& constants,
                    const std::string& globals = "") {
   const Folder folder;
   const std::string text =
-      text_of(gpu::vulkan::specialized(assembled(globals, body, folder), constants), folder);
+      spirv_text(gpu::vulkan::specialized(assembled(globals, body, folder), constants), folder);
   CAPTURE(text);
   CHECK(count(text, "OpSpecConstant") == 0);
   CHECK(count(text, "SpecId") == 0);
@@ -448,7 +435,7 @@ TEST_CASE("specialize: a constant that other globals are made of is there before
     %arrays = OpTypePointer Private %array
     %memory = OpVariable %arrays Private)";
   const Words module = assembled(globals, storing("%value = OpIAdd %uint %twice %1"), folder);
-  const std::string text = text_of(gpu::vulkan::specialized(module, Words{21}), folder);
+  const std::string text = spirv_text(gpu::vulkan::specialized(module, Words{21}), folder);
   CHECK(count(text, "OpTypeArray %uint %uint_42\n") == 1);
   CHECK(count(text, " %uint_43\n") == 1);
 }
@@ -456,7 +443,7 @@ TEST_CASE("specialize: a constant that other globals are made of is there before
 TEST_CASE("specialize: what is computed has no decorations any longer, and others keep theirs") {
   const Folder folder;
   const Words module = assembled("", "OpReturn", folder);
-  const std::string text = text_of(gpu::vulkan::specialized(module, {}), folder);
+  const std::string text = spirv_text(gpu::vulkan::specialized(module, {}), folder);
   CHECK(count(text, "OpName %named \"named\"") == 1);
   CHECK(count(text, "OpDecorate %named RelaxedPrecision") == 1);
   CHECK(count(text, "%computed") == 0);
@@ -478,7 +465,7 @@ TEST_CASE("specialize: every kernel stays a valid module, whatever its constants
       }
       CAPTURE(constants);
       const Words small = gpu::vulkan::specialized(module, constants);
-      CHECK(output_of("", small, folder) == "");
+      CHECK(spirv_complaint(small, folder) == "");
       smaller += small.size() < module.size() ? 1 : 0;
     }
   }
