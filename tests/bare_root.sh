@@ -22,7 +22,7 @@ suite=${1:-bookworm} account=${2:-root}
 commands=("${@:3}")
 [ ${#commands[@]} -gt 0 ] || commands=(demo test)
 
-# Debian's debootstrap knows no newer Ubuntu: all of them are made as the oldest one is (gutsy).
+# The debootstrap of Debian 12 does not know noble. Its script for all versions of Ubuntu is gutsy.
 case $suite in
   bookworm) mirror=http://deb.debian.org/debian components=main keyring=debian-archive-keyring making=bookworm ;;
   noble) mirror=http://archive.ubuntu.com/ubuntu components=main,universe keyring=ubuntu-archive-keyring making=gutsy ;;

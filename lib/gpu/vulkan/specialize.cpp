@@ -57,8 +57,8 @@ class Writer {
 
   bool is_written(std::uint32_t label) const { return label == 0 || values_.is_reachable(label); }
 
-  /// What goes at a branch whose target is known: a selection is none any longer. A switch stays
-  /// one, because blocks within it may break out of it.
+  /// A branch whose target is known needs no selection. A switch keeps its own, because blocks
+  /// within it may break out of it.
   bool is_selection_left_out(std::size_t i, std::uint32_t label) const {
     const Instruction& branch = instructions_[i + 1];
     return branch.op() == Op::branch_conditional && values_.only_target(label, branch).has_value();

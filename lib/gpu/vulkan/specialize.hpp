@@ -9,8 +9,9 @@
 
 namespace dmlop::gpu::vulkan {
 
-/// A module with its specialization constants given (by their ids, 0 and up), computed with, and
-/// without the blocks that they make unreachable. Constants that are not given keep their defaults.
+/// Gives a module's specialization constants their values, by id from 0 on, computes what follows
+/// from them and leaves out the blocks that they make unreachable. Constants without a value keep
+/// their defaults.
 std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> module,
                                        std::span<const std::uint32_t> constants);
 
