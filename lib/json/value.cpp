@@ -50,7 +50,7 @@ std::optional<double> nearest_double(const Value& value) {
 
 const Value* Value::find(std::string_view name) const {
   for (const Member& member : members) {
-    if (member.name == name) return &member.value;
+    if (member.name == name && !member.is_left_out) return &member.value;
   }
   return nullptr;
 }

@@ -22,7 +22,7 @@ struct Value {
   std::vector<Value> items;     // of an array
   std::vector<Member> members;  // of an object, in file order
 
-  /// The member's value; null if it is absent or this is not an object.
+  /// The member's value; null if it is absent or left out, or this is not an object.
   const Value* find(std::string_view name) const;
 };
 
@@ -30,6 +30,7 @@ struct Member {
   std::string name;
   std::size_t begin = 0;  // of the quoted name
   Value value;
+  bool is_left_out = false;  // --set NAME=null: the name must be known, and there is no value
 };
 
 /// The double nearest to a number as written: an infinity if it is larger than all doubles, 0 if it

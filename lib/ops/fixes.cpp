@@ -38,7 +38,9 @@ Json json_of(const json::Value& value) {
   }
   Json json = value.kind == json::Value::Kind::array ? Json::array() : Json::object();
   for (const json::Value& item : value.items) json.push_back(json_of(item));
-  for (const json::Member& member : value.members) json[member.name] = json_of(member.value);
+  for (const json::Member& member : value.members) {
+    if (!member.is_left_out) json[member.name] = json_of(member.value);
+  }
   return json;
 }
 

@@ -132,7 +132,7 @@ class SettingWriter {
         value = &inner(*value, whole, steps[i]);
       }
       if (i + 1 == steps.size() && setting_.value == "null" && !steps[i].element)
-        return leave_out(*value, steps[i].name);
+        return leave_out(*value, steps[i].name);  // the reader refuses names that it does not know
       value = part(*value, steps[i]);
       if (value == nullptr) return;
     }
@@ -142,8 +142,18 @@ class SettingWriter {
   }
 
  private:
-  static void leave_out(json::Value& object, const std::string& name) {
-    std::erase_if(object.members, [&](const json::Member& member) { return member.name == name; });
+  void leave_out(json::Value& object, const std::string& name) {
+    if (std::erase_if(object.members, [&](const auto& member) { return member.name == name; }) > 0)
+      return;
+    make(object, Kind::object);
+    add_member(object, name, pointer_ + "/" + name).is_left_out = true;
+  }
+
+  json::Member& add_member(json::Value& object, const std::string& name,
+                           const std::string& pointer) {
+    json::Value value = *document_.add_text(argument_, pointer, "null", diagnostics_);
+    object.members.push_back({name, value.begin, std::move(value)});
+    return object.members.back();
   }
 
   // Where the description has its fields: in its desc, or beside its type.
@@ -176,11 +186,8 @@ class SettingWriter {
     pointer_ += "/" + (step.element ? std::to_string(*step.element) : step.name);
     if (!step.element) {
       json::Member* member = find_member(whole, step.name);
-      if (member == nullptr) {
-        json::Value value = *document_.add_text(argument_, pointer_, "null", diagnostics_);
-        whole.members.push_back({step.name, value.begin, std::move(value)});
-        member = &whole.members.back();
-      }
+      if (member == nullptr) member = &add_member(whole, step.name, pointer_);
+      member->is_left_out = false;
       return &member->value;
     }
     if (*step.element > whole.items.size()) {

@@ -224,6 +224,36 @@ TEST_CASE("--set: null leaves a field out, also one that a file has and that is 
         std::string::npos);
 }
 
+TEST_CASE("--set: null is refused for a name that nothing has") {
+  const auto findings = [](const std::string& setting) {
+    return with_set("GEMM", {"ATensor=FLOAT32:2,3", "FusedActivation=ACTIVATION_ELU", setting})
+        .findings;
+  };
+  for (const std::string& setting : {"CTensor=null", "OutputTensor=null", "ATensor.Strides=null",
+                                     "FusedActivation.Alpha=null"}) {
+    for (const std::string& finding : findings(setting))
+      CHECK_MESSAGE(finding.find("unknown") == std::string::npos, finding);
+  }
+  for (const auto& [setting, message] : std::vector<std::pair<std::string, std::string>>{
+           {"Ctensor=null",
+            "--set Ctensor: error: unknown field \"Ctensor\"; did you mean \"CTensor\"?"},
+           {"ATensor.Stride=null",
+            "--set ATensor.Stride: error: unknown field \"Stride\"; did you mean \"Strides\"?"},
+           {"FusedActivation.Alpa=null",
+            "--set FusedActivation.Alpa: error: unknown field \"Alpa\"; did you mean \"Alpha\"?"},
+           {"null=null", "--set null: error: unknown field \"null\""}}) {
+    CAPTURE(setting);
+    const auto found = findings(setting);
+    CHECK(std::ranges::any_of(
+        found, [&](const std::string& finding) { return finding.starts_with(message); }));
+  }
+}
+
+TEST_CASE("--set: a field that was left out may be given in parts") {
+  CHECK(with_set("GEMM", {"ATensor=null", "ATensor.DataType=FLOAT16"}).root.at("desc").dump() ==
+        R"({"ATensor":{"DataType":"FLOAT16"}})");
+}
+
 TEST_CASE("--set: findings are those of a file, at the option") {
   const std::vector<std::string> padding{"PaddingMode=EDGE", "StartPadding=0,1", "EndPadding=0,2",
                                          "InputTensor=FLOAT32:2,3"};
