@@ -49,17 +49,19 @@ void add_row(uint thread) {
         sums += gradient * given_by(between(y, largest.y), between(x, largest.x), offset, starts, ends);
     } else {
       const Range rows = samples_of(y, row, most_samples(0)), columns = samples_of(x, column, most_samples(1));
+      const float share = gradient / (y.number * x.number);
       float4 of_output = float4(0, 0, 0, 0);
       for (uint j = rows.begin; j < rows.end; ++j) {
         const Between at_y = between(y, j);
         if (at_y.is_inside) {
           for (uint i = columns.begin; i < columns.end; ++i) {
             const Between at_x = between(x, i);
-            if (at_x.is_inside) of_output += given_by(at_y, at_x, offset, starts, ends);
+            // Not the share of a sum: an infinite gradient times 0 is NaN.
+            if (at_x.is_inside) of_output += share * given_by(at_y, at_x, offset, starts, ends);
           }
         }
       }
-      sums += gradient / (y.number * x.number) * of_output;
+      sums += of_output;
     }
   }
   scratch[4 * thread] = asuint(sums.x);

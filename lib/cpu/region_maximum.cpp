@@ -1,5 +1,6 @@
 // Maxima of the cells of regions on the CPU. Both corners of a box, rounded to whole elements,
 // belong to it; one that ends before it begins is one element large.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -43,11 +44,15 @@ class RegionMaximum {
         &boxes_[(box * kernel_.box_strides[0] + i * kernel_.box_strides[1]) * sizeof(Element)]);
   }
 
+  // A number of a box in whole elements. Far beyond any image it counts no further, because 0 times
+  // infinity is no place.
+  double corner(std::uint64_t box, std::size_t i) const {
+    return std::clamp(std::round(number(box, i) * kernel_.spatial_scale), -1e15, 1e15);
+  }
+
   // A cell along y (0) or x (1), cut to the image.
   Range cell(std::uint64_t box, std::size_t i, std::uint64_t index) const {
-    const double scale = kernel_.spatial_scale;
-    const double start = std::round(number(box, 2 - i) * scale);
-    const double end = std::round(number(box, 4 - i) * scale);
+    const double start = corner(box, 2 - i), end = corner(box, 4 - i);
     const double size = std::max(end - start + 1, 1.0);
     const auto cells = static_cast<double>(kernel_.output[i]);
     const auto here = static_cast<double>(index);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "plan_case.hpp"
 #include "sweep.hpp"
 #include "types.hpp"
@@ -183,6 +185,21 @@ TEST_CASE("ROI_ALIGN_GRAD: where samples reach the corners, slopes count up to t
   check_plan_case(a_case);
 }
 
+TEST_CASE("ROI_ALIGN_GRAD: an infinite gradient counts only where a sample is in the image") {
+  const Tensor image = floats({1, 1, 1, 4}, {0, 1, 3, 7});
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  PlanCase a_case = gradient_case({.input_offset = 0, .output_offset = 0},
+                                  floats({2, 1, 1, 1}, {infinity, -infinity}),
+                                  floats({2, 4}, {0, 5, 2, 9, 1.5, 0, 3.5, 0}), batches_of({0, 0}));
+  a_case.inputs.push_back({"InputTensor", image});
+  // The second sample is at 1.5, where the slope is 2. Infinity times a slope of 0 is NaN.
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  a_case.outputs.push_back({"OutputROIGradientTensor",
+                            floats({2, 4}, {0, 0, 0, 0, -infinity, nan, nan, nan}), std::nullopt,
+                            1});
+  check_plan_case(a_case);
+}
+
 // DirectML's gradient, and what TensorFlow's CropAndResize, which runs ROI_ALIGN1, promises.
 TEST_CASE(
     "ROI_ALIGN1 and its gradient: a single sample that reaches both corners is between them") {
@@ -261,6 +278,15 @@ PlanCase pooling_case(const Tensor& image, const Tensor& boxes, double scale,
 TEST_CASE("ROI_POOLING: both corners belong to a region, and cells may share elements") {
   check_plan_case(pooling_case(one_to_sixteen, floats({1, 1, 2, 5}, {0, 0, 0, 2, 2, 0, 3, 3, 1, 1}),
                                1, floats({2, 1, 2, 2}, {6, 7, 10, 11, 16, 16, 16, 16})));
+}
+
+TEST_CASE("ROI_POOLING: a corner may be at infinity") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const Tensor image = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  // The first begins below the image, the second at its second row; the third ends before it.
+  const Tensor boxes = floats(
+      {1, 1, 3, 5}, {0, 0, 5, 1, infinity, 0, 0, 1, 0, infinity, 0, -infinity, 0, -infinity, 1});
+  check_plan_case(pooling_case(image, boxes, 1, floats({3, 1, 1, 1}, {0, 3, 0})));
 }
 
 TEST_CASE("ROI_POOLING: cells of more elements than a thread takes at once") {
