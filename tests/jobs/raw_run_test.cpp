@@ -179,6 +179,29 @@ TEST_CASE("inputs: a packed .npy file of 4 bits is recognized by its size") {
                  "InputTensor.Sizes is [3], but four.npy has [1]"));
 }
 
+TEST_CASE("inputs: elements that 4 bits do not hold are refused, with the range of the type") {
+  const RawFolder folder;
+  folder.write("one.npy", float_npy("(1,)", {1}));
+  const auto refusal = [&](const std::string& type, const std::string& file) {
+    folder.write("four.npy", file);
+    return folder
+        .run({"run", "DEQUANTIZE", "--set", "InputTensor.DataType=" + type, "--set",
+              "QuantizationType=SCALE", "-i", "InputTensor=four.npy", "-i",
+              "QuantizationTensors.0=one.npy", "-o", "out.bin:raw", "--cpu"})
+        .error;
+  };
+  const std::string unsigned_one = refusal("UINT4", npy("|u1", "(3,)", "\x0F\x10\x01"));
+  CHECK(contains(unsigned_one, "element 1 of four.npy is 16, which does not fit UINT4"));
+  CHECK(contains(unsigned_one, "a byte for each element, from 0 to 15"));
+  const std::string signed_one = refusal("INT4", npy("|i1", "(3,)", "\x07\xF8\xF7"));
+  CHECK(contains(signed_one, "element 2 of four.npy is -9, which does not fit INT4"));
+  CHECK(contains(signed_one, "a byte for each element, from -8 to 7"));
+  // Bytes of another type are no elements.
+  const std::string floats = refusal("UINT4", float_npy("(2,)", {1, 2}));
+  CHECK(contains(floats, "but four.npy has FLOAT32"));
+  CHECK_FALSE(contains(floats, "does not fit"));
+}
+
 TEST_CASE("inputs: a scalar is a tensor of one element") {
   const RawFolder folder;
   folder.write("scalar.npy", float_npy("()", {2}));
