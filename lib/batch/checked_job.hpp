@@ -48,8 +48,9 @@ class CheckedJob {
  protected:
   /// The reason of reason_of_uncompared() where files of `output` would do.
   static std::string reason_without(const std::string& output) {
-    return "no output is kept or compared: add golden files (expect, or " + output +
-           ".npy in a folder expected/, which --update-golden writes), or use --out";
+    return "no output is kept or compared: add golden files (\"expect\" of a job in a list; " +
+           output + ".npy in the folder expected/ of a job's folder), which --update-golden " +
+           "writes, or use --out";
   }
 };
 

@@ -199,7 +199,8 @@ std::optional<std::size_t> activation_number(Expression expression) {
 }
 
 Dispatches dispatches_of(const ElementWiseKernel& kernel) {
-  if (kernel.extents.size() > axes_most) return refused("it has more than 8 dimensions");
+  if (kernel.extents.size() > axes_most)
+    return refused("it has more than 8 axes, where a dimension in blocks counts as two");
   if (kernel.expression == Expression::cast) return cast_dispatch(kernel);
   if (kernel.expression == Expression::pow_of_integers) return integer_power_dispatch(kernel);
   if (kernel.compute == ComputeType::float64)
