@@ -447,6 +447,30 @@ def test_ctrl_c_ends_a_long_run(handler, kind):
     assert (output, errors, process.returncode) == (f"ended by {kind}\n[1.]\n", "", 0)
 
 
+DAEMON = """
+import dmlop, numpy as np, threading, time
+x = np.ones((1 << 10,), np.float32)
+ones = np.broadcast_to(np.float32(1), (1 << 10, 1 << 20, 1 << 10))
+negate = dmlop.compile("ELEMENT_WISE_NEGATE", device="cpu")
+negate(x)
+
+def work():
+    while True:
+        {work}
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+print("main ends")
+"""
+
+
+@pytest.mark.parametrize("work", ["negate(x)", f"dmlop.run('REDUCE', ones, device='cpu', **{SUM})"], ids=["short", "long"])
+def test_the_interpreter_may_end_while_another_thread_runs(work):
+    code = DAEMON.format(work=work)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.stdout, run.stderr, run.returncode) == ("main ends\n", "", 0)
+
+
 def test_memory_is_given_back():
     resource = pytest.importorskip("resource")
     array = np.ones(1 << 20, np.float32)

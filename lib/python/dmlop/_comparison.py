@@ -8,7 +8,7 @@ from ctypes import byref, c_void_p, sizeof
 from typing import Any, Dict, Optional
 
 from . import _errors
-from ._library import CriteriaStruct, TensorStruct, call, encoded, invoke, library, take_text
+from ._library import CriteriaStruct, TensorStruct, encoded, invoke, library, make_call, take_text
 from ._tensors import NUMBERS, TensorInfo, View, fill, view
 
 
@@ -94,7 +94,7 @@ def compare(
     kept = _fill(structs[0], "actual", actual), _fill(structs[1], "expected", expected)
     text = c_void_p()
     status = invoke(
-        library.dmlop_compare, byref(structs[0]), byref(structs[1]), byref(given), call, byref(text)
+        library.dmlop_compare, byref(structs[0]), byref(structs[1]), byref(given), make_call(), byref(text)
     )
     del kept
     return Comparison(status == 0, json.loads(take_text(text)))

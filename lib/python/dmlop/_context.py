@@ -7,7 +7,6 @@ import json
 import math
 import os
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Mapping as MappingLike
 from ctypes import byref, c_void_p, sizeof
@@ -20,11 +19,12 @@ from ._library import (
     ContextOptionsStruct,
     OperationStruct,
     TensorStruct,
-    call as _call,
     encoded,
     fail,
+    free_with,
     invoke,
     library,
+    make_call,
     take_text,
 )
 from ._tensors import Planned, TensorInfo, View, fill, numpy, view
@@ -334,7 +334,7 @@ def bench(
     structs = make_structs(given.names, views, True)
     text = c_void_p()
     invoke(
-        library.dmlop_bench, byref(source.struct), structs, len(views), byref(options), _call, byref(text)
+        library.dmlop_bench, byref(source.struct), structs, len(views), byref(options), make_call(), byref(text)
     )
     return Timing(*json.loads(take_text(text)).values())
 
@@ -355,7 +355,7 @@ class _Plan:
             byref(handle),
         )
         self.handle = handle
-        self._free = weakref.finalize(self, library.dmlop_prepared_free, handle)
+        free_with(self, library.dmlop_prepared_free, handle)
         needed = library.dmlop_prepared_inputs(handle)
         wanted = [needed.items[i].name.decode("utf-8", "replace") for i in range(needed.count)]
         missing = [name for name in wanted if name not in names]
@@ -378,7 +378,7 @@ class _Plan:
             self.handle,
             self._inputs(*[views[i].address for i in self.order]),
             self._outputs(*[address for _, address, _ in made]),
-            _call,
+            make_call(),
             byref(error),
         )
         if status != 0:
@@ -501,7 +501,7 @@ class _Opened:
 
     def __init__(self, handle: c_void_p):
         self.handle = handle
-        weakref.finalize(self, library.dmlop_close, handle)
+        free_with(self, library.dmlop_close, handle)
 
 
 class Context:

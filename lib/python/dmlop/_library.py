@@ -6,6 +6,8 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, Optional
 
@@ -161,20 +163,29 @@ library = _load()
 
 
 def _interruption() -> Any:
-    """Tells the library whether Ctrl-C was pressed. It runs no Python code, in which the signal
-    would be handled, where nothing could be raised."""
+    """Tells the library whether Ctrl-C was pressed. The function itself does not run the signal's
+    handler, whose exception could not be raised from here."""
     occurred = getattr(ctypes.pythonapi, "PyOS_InterruptOccurred", None)
     return ShouldStop() if occurred is None else ShouldStop(occurred)
 
 
 _should_stop = _interruption()
+_never = ShouldStop()
 
 
 def make_call(keep_edges: bool = False) -> CallStruct:
-    return CallStruct(ctypes.sizeof(CallStruct), _should_stop, None, int(keep_edges))
+    """What a call in this thread passes. Python gives signals to its main thread alone. In another
+    thread the question would need the GIL, and where the interpreter ends, Python ends the thread
+    that asks for it, in the middle of the library."""
+    is_main = threading.get_ident() == threading.main_thread().ident
+    should_stop = _should_stop if is_main else _never
+    return CallStruct(ctypes.sizeof(CallStruct), should_stop, None, int(keep_edges))
 
 
-call = make_call()
+def free_with(owner: Any, free: Callable[[c_void_p], None], handle: c_void_p) -> None:
+    """Frees a handle when its owner is gone. At the end of the interpreter the system does it: other
+    threads may still use the handle."""
+    weakref.finalize(owner, free, handle).atexit = False
 
 
 def _raise_interruption() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import weakref
 from ctypes import byref, c_void_p
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from . import _errors
 from ._context import Source, context_for, make_structs
 from ._errors import Finding
-from ._library import invoke, library, make_call, take_text
+from ._library import free_with, invoke, library, make_call, take_text
 from ._tensors import Planned, TensorInfo, copied, view
 
 
@@ -53,7 +52,7 @@ class Program:
         handle = c_void_p()
         invoke(library.dmlop_load, byref(source.struct), byref(handle))
         self._handle = handle
-        self._free = weakref.finalize(self, library.dmlop_program_free, handle)
+        free_with(self, library.dmlop_program_free, handle)
         self.inputs = _infos(library.dmlop_program_inputs(handle))
         self.outputs = _infos(library.dmlop_program_outputs(handle))
         text = c_void_p()
