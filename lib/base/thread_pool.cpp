@@ -2,8 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <new>
 #include <system_error>
+#include <thread>
+#include <vector>
+
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
 #include "base/parallel.hpp"
 
@@ -29,18 +38,56 @@ bool comes_true_soon(Condition&& condition) {
   return false;
 }
 
+std::weak_ptr<ThreadPool> shared_pool;
+// Of shared_pool. No other thread holds it when the process forks.
+std::mutex shared_mutex;
+
+#ifndef _WIN32
+void before_fork() {
+  shared_mutex.lock();
+}
+void after_fork() {
+  shared_mutex.unlock();
+}
+[[maybe_unused]] const int fork_handlers = ::pthread_atfork(before_fork, after_fork, after_fork);
+#endif
+
 }  // namespace
 
-std::shared_ptr<ThreadPool> ThreadPool::shared() {
-  static std::mutex mutex;
-  static std::weak_ptr<ThreadPool> current;
-  const std::scoped_lock lock(mutex);
-  std::shared_ptr<ThreadPool> pool = current.lock();
-  if (!pool) current = pool = std::make_shared<ThreadPool>();
-  return pool;
-}
+class ThreadPool::Threads {
+ public:
+  Threads() = default;
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  ~Threads();
 
-ThreadPool::~ThreadPool() {
+  unsigned offer(Work& work, unsigned first, unsigned count);
+  unsigned withdraw(Work& work);
+
+ private:
+  struct Offer {
+    Work* work;
+    unsigned worker;
+  };
+
+  void run();
+  /// Wakes threads for so many offers.
+  void wake(std::size_t count);
+  /// Waits for an offer, or for the end.
+  void await_offer(std::unique_lock<std::mutex>& lock);
+
+  std::mutex mutex_;
+  std::condition_variable offered_;
+  std::condition_variable ended_;
+  std::deque<Offer> offers_;
+  // The number of offers, for those that look without the mutex.
+  std::atomic<std::size_t> offers_left_ = 0;
+  std::size_t idle_ = 0;
+  std::atomic<bool> is_closed_ = false;
+  std::vector<std::thread> threads_;
+};
+
+ThreadPool::Threads::~Threads() {
   {
     const std::scoped_lock lock(mutex_);
     is_closed_ = true;
@@ -49,7 +96,7 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-unsigned ThreadPool::offer(Work& work, unsigned first, unsigned count) {
+unsigned ThreadPool::Threads::offer(Work& work, unsigned first, unsigned count) {
   unsigned offered = 0;
   try {
     const std::scoped_lock lock(mutex_);
@@ -74,11 +121,11 @@ unsigned ThreadPool::offer(Work& work, unsigned first, unsigned count) {
 }
 
 // To wake a thread takes long. So a thread wakes two, and each of these two more.
-void ThreadPool::wake(std::size_t count) {
+void ThreadPool::Threads::wake(std::size_t count) {
   for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i) offered_.notify_one();
 }
 
-unsigned ThreadPool::withdraw(Work& work) {
+unsigned ThreadPool::Threads::withdraw(Work& work) {
   std::unique_lock lock(mutex_);
   const auto of_work = [&](const Offer& offer) { return offer.work == &work; };
   const auto taken = static_cast<unsigned>(std::erase_if(offers_, of_work));
@@ -92,7 +139,7 @@ unsigned ThreadPool::withdraw(Work& work) {
   return taken;
 }
 
-void ThreadPool::await_offer(std::unique_lock<std::mutex>& lock) {
+void ThreadPool::Threads::await_offer(std::unique_lock<std::mutex>& lock) {
   ++idle_;
   if (offers_.empty() && !is_closed_) {
     lock.unlock();
@@ -103,7 +150,7 @@ void ThreadPool::await_offer(std::unique_lock<std::mutex>& lock) {
   --idle_;
 }
 
-void ThreadPool::run() {
+void ThreadPool::Threads::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     await_offer(lock);
@@ -119,6 +166,29 @@ void ThreadPool::run() {
     lock.lock();
     if (--offer.work->running_ == 0) ended_.notify_all();
   }
+}
+
+std::shared_ptr<ThreadPool> ThreadPool::shared() {
+  const std::scoped_lock lock(shared_mutex);
+  std::shared_ptr<ThreadPool> pool = shared_pool.lock();
+  if (!pool) shared_pool = pool = std::make_shared<ThreadPool>();
+  return pool;
+}
+
+ThreadPool::ThreadPool() = default;
+ThreadPool::~ThreadPool() = default;
+
+unsigned ThreadPool::offer(Work& work, unsigned first, unsigned count) {
+  try {
+    return threads_.get().offer(work, first, count);
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+unsigned ThreadPool::withdraw(Work& work) {
+  Threads* const threads = threads_.find();
+  return threads != nullptr ? threads->withdraw(work) : 0;
 }
 
 }  // namespace dmlop

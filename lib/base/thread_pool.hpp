@@ -2,16 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
+
+#include "base/per_process.hpp"
 
 namespace dmlop {
 
 class ThreadPool {
+  class Threads;
+
  public:
   /// Work that several threads do together. The pool must outlive it.
   class Work {
@@ -21,7 +20,7 @@ class ThreadPool {
     virtual void help(unsigned worker) = 0;
 
    private:
-    friend class ThreadPool;
+    friend class ThreadPool::Threads;
     // Threads of the pool that take part; changed with the pool's mutex.
     std::atomic<unsigned> running_ = 0;
   };
@@ -29,7 +28,7 @@ class ThreadPool {
   /// The pool that all holders share. Its threads end with the last holder.
   static std::shared_ptr<ThreadPool> shared();
 
-  ThreadPool() = default;
+  ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
@@ -38,31 +37,11 @@ class ThreadPool {
   /// free. Returns how many it found a thread for: fewer if the system has none, or no memory.
   unsigned offer(Work& work, unsigned first, unsigned count);
   /// Takes back the offers that no thread has begun, waits for the others, and returns how many it
-  /// took back. So nobody waits for a thread that has yet to wake up, and a process without its
-  /// threads, after a fork, does all work itself.
+  /// took back. So nobody waits for a thread that has yet to wake up.
   unsigned withdraw(Work& work);
 
  private:
-  struct Offer {
-    Work* work;
-    unsigned worker;
-  };
-
-  void run();
-  /// Wakes threads for so many offers.
-  void wake(std::size_t count);
-  /// Waits for an offer, or for the end.
-  void await_offer(std::unique_lock<std::mutex>& lock);
-
-  std::mutex mutex_;
-  std::condition_variable offered_;
-  std::condition_variable ended_;
-  std::deque<Offer> offers_;
-  // The number of offers, for those that look without the mutex.
-  std::atomic<std::size_t> offers_left_ = 0;
-  std::size_t idle_ = 0;
-  std::atomic<bool> is_closed_ = false;
-  std::vector<std::thread> threads_;
+  PerProcess<Threads> threads_;
 };
 
 }  // namespace dmlop

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/per_process.hpp"
+
 namespace dmlop::cpu {
 
 /// As many as were ever in use at once by the threads of a place.
@@ -38,9 +40,14 @@ struct Scratch::Kept {
 // What is large is asked for once in a kernel, and all threads share it, so that little is kept.
 Scratch::Kept& Scratch::kept(std::size_t bytes) {
   constexpr std::size_t large = std::size_t{4} << 20;
-  static Kept of_all;
-  static std::array<Kept, 64> places;
-  if (bytes >= large) return of_all;
+  struct All {
+    Kept of_all;
+    std::array<Kept, 64> places;
+  };
+  static auto& of_process = *new PerProcess<All>;  // for threads that outlive main()
+  All& all = of_process.get();
+  if (bytes >= large) return all.of_all;
+  auto& places = all.places;
   return places[std::hash<std::thread::id>()(std::this_thread::get_id()) % places.size()];
 }
 

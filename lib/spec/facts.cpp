@@ -5,6 +5,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "base/per_process.hpp"
 #include "base/text.hpp"
 #include "spec/embedded_facts.hpp"
 #include "tensor/data_type.hpp"
@@ -86,8 +87,12 @@ std::vector<std::string> aliases_of(std::string_view name) {
 }
 
 const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
-  static std::mutex mutex;
-  static std::map<std::string, std::vector<EnumValue>, std::less<>> parsed;
+  struct Parsed {
+    std::mutex mutex;
+    std::map<std::string, std::vector<EnumValue>, std::less<>> values;
+  };
+  static auto& of_process = *new PerProcess<Parsed>;  // for threads that outlive main()
+  auto& [mutex, parsed] = of_process.get();
   const std::scoped_lock lock(mutex);
   if (const auto found = parsed.find(enum_name); found != parsed.end()) return found->second;
   std::vector<EnumValue> values;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/per_process.hpp"
 #include "base/text.hpp"
 #include "spec/embedded_specs.hpp"
 #include "spec/spec_reader.hpp"
@@ -62,8 +63,12 @@ const std::vector<std::string>& specified_operators() {
 }
 
 const OperatorSpec* find_spec(std::string_view name) {
-  static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<const OperatorSpec>, std::less<>> parsed;
+  struct Parsed {
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<const OperatorSpec>, std::less<>> specs;
+  };
+  static auto& of_process = *new PerProcess<Parsed>;  // for threads that outlive main()
+  auto& [mutex, parsed] = of_process.get();
   const std::scoped_lock lock(mutex);
   name = without_alias(name);
   if (const auto found = parsed.find(name); found != parsed.end()) return found->second.get();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -76,21 +77,56 @@ TEST_CASE("KeptThreads: the threads of a loop wait for the next one") {
   for (const std::thread::id thread : first) CHECK(more.contains(thread));
 }
 
-// In a child, which has none of its parent's threads.
-TEST_CASE("KeptThreads: after a fork, a loop does all of its work without them") {
-  const KeptThreads kept;
-  REQUIRE(ids_of_loop(4).size() == 4);
+/// Whether a child of this process ends well after it has done this.
+template <typename Action>
+bool ends_well_after_a_fork(Action&& action) {
   const pid_t child = ::fork();
-  REQUIRE(child >= 0);
+  if (child < 0) return false;
   if (child == 0) {
-    ::alarm(20);  // a loop that waits would wait for ever
-    std::atomic<unsigned> calls{0};
-    parallel_for(4, 100, [&](unsigned, std::uint64_t) { ++calls; });
-    ::_exit(calls == 100 ? 0 : 1);
+    ::alarm(120);  // whoever waits for a thread that is not there waits for ever
+    ::_exit(action() ? 0 : 1);
   }
   int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+// A child has none of its parent's threads.
+TEST_CASE("KeptThreads: after a fork, the child has threads of its own, and can let them go") {
+  auto kept = std::make_unique<KeptThreads>();
+  REQUIRE(ids_of_loop(4).size() == 4);
+  CHECK(ends_well_after_a_fork([&] {
+    const auto first = ids_of_loop(4);
+    const bool is_kept = first.size() == 4 && ids_of_loop(4) == first;
+    kept.reset();
+    return is_kept && ids_of_loop(3).size() == 3;
+  }));
+  CHECK(ends_well_after_a_fork([&] {
+    kept.reset();
+    return ids_of_loop(3).size() == 3;
+  }));
+  CHECK(ids_of_loop(4).size() == 4);
+}
+
+TEST_CASE("KeptThreads: a process may fork while another of its threads computes") {
+  auto kept = std::make_unique<KeptThreads>();
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    while (!is_over) parallel_for(3, 8, [](unsigned, std::uint64_t) {});
+  });
+  int wrong = 0;
+  for (int i = 0; i < 50; ++i) {
+    wrong += ends_well_after_a_fork([&] {
+      const bool has_threads = ids_of_loop(3).size() == 3;
+      kept.reset();
+      return has_threads && ids_of_loop(2).size() == 2;
+    })
+                 ? 0
+                 : 1;
+    if (wrong > 0) break;
+  }
+  is_over = true;
+  other.join();
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("parallel_for: one worker works at one index at a time") {

@@ -471,6 +471,29 @@ def test_the_interpreter_may_end_while_another_thread_runs(work):
     assert (run.stdout, run.stderr, run.returncode) == ("main ends\n", "", 0)
 
 
+FORKED = """
+import array, dmlop, os, signal, sys
+context = dmlop.Context("cpu", threads=3)
+x = array.array("f", [1]) * (1 << 20)
+sine = context.compile("ELEMENT_WISE_SIN")
+first = bytes(sine(x))
+child = os.fork()
+if child == 0:
+    signal.alarm(50)
+    assert bytes(sine(x)) == first
+    context.close()
+    sine = context = None
+    sys.exit(3)
+print(os.waitpid(child, 0)[1] >> 8, bytes(sine(x)) == first)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_a_forked_process_runs_frees_and_ends():
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.stdout, run.stderr, run.returncode) == ("3 True\n", "", 0)
+
+
 def test_memory_is_given_back():
     resource = pytest.importorskip("resource")
     array = np.ones(1 << 20, np.float32)
