@@ -173,7 +173,10 @@ class InputBinder {
     const GraphInput& input = graph_.inputs[index];
     if (input.types.empty()) return true;
     const NpyHeader& header = file.header();
-    const auto is_it = [&](DataType type) { return stored_as(type) == header.data_type; };
+    // Memory may be of a type of 4 bits; a file never is.
+    const auto is_it = [&](DataType type) {
+      return type == header.data_type || stored_as(type) == header.data_type;
+    };
     const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
     if (has_type && file.data().size() == input.element_bytes)
       return fits_4_bits(index, file, path);

@@ -237,6 +237,36 @@ TEST_CASE("C interface: an ONNX model in memory, which the caller may change aft
   dmlop_program_free(program);
 }
 
+TEST_CASE("C interface: inputs of 4 bits are passed as their type, or as bytes") {
+  const Cpu cpu;
+  const dmlop_operation source = operation_of(R"({
+    "inputs": [{"name": "x", "DataType": "INT4", "Sizes": [1, 3]},
+               {"name": "scale", "DataType": "FLOAT32", "Sizes": [1, 3]}],
+    "nodes": [{"type": "DEQUANTIZE", "desc": {"QuantizationType": "SCALE"},
+               "bindings": {"InputTensor": "x", "QuantizationTensors": ["scale"],
+                            "OutputTensor": "y"}}]})");
+  dmlop_program* program = nullptr;
+  succeed([&](dmlop_error** error) { return dmlop_load(&source, &program, error); });
+  std::vector<std::int8_t> numbers{-8, 0, 7};
+  std::vector<float> scales{1, 2, 3};
+  const dmlop_tensors inputs = dmlop_program_inputs(program);
+  std::vector<dmlop_tensor> given{inputs.items[0], inputs.items[1]};
+  given[0].data = numbers.data();
+  given[0].bytes = numbers.size();
+  given[1].data = scales.data();
+  dmlop_result* result = nullptr;
+  const auto run = [&](dmlop_error** error) {
+    return dmlop_program_run(cpu.context, program, given.data(), 2, nullptr, &result, error);
+  };
+  for (const dmlop_type type : {DMLOP_INT4, DMLOP_INT8}) {
+    given[0].type = type;
+    succeed(run);
+    CHECK(floats(dmlop_result_outputs(result).items[0]) == std::vector<float>{-8, 0, 21});
+    dmlop_result_free(result);
+  }
+  dmlop_program_free(program);
+}
+
 TEST_CASE("C interface: should_stop ends a run") {
   const Cpu cpu;
   // A sum of 2^40 elements, which all are one: minutes of work.
