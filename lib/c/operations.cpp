@@ -6,15 +6,41 @@ using namespace dmlop::c;
 namespace dmlop::c {
 namespace {
 
+// An output is written as packed elements to memory.
+void refuse_other_layout(const dmlop_tensor& tensor, const std::string& place) {
+  if (tensor.path != nullptr)
+    refuse(place + ".path is \"" + tensor.path +
+           "\", but an output is written to memory: set path to NULL, and write the result with "
+           "dmlop_write_npy");
+  if (tensor.strides == nullptr) return;
+  if (tensor.sizes == nullptr)
+    refuse(place + ".strides is set, but sizes is NULL: set both, or neither");
+  std::uint64_t packed = 1;
+  for (std::uint32_t i = tensor.rank; i-- > 0;) {
+    if (tensor.sizes[i] != 1 && tensor.strides[i] != packed)
+      refuse(place + ".strides[" + std::to_string(i) + "] is " + std::to_string(tensor.strides[i]) +
+             ", but an output is packed, which makes it " + std::to_string(packed) +
+             ": set strides to NULL");
+    packed *= tensor.sizes[i];
+  }
+}
+
+OutputBuffer to_buffer(const dmlop_tensor& tensor, const std::string& place) {
+  required(tensor.name, (place + ".name").c_str());
+  auto& data = required(static_cast<std::byte*>(tensor.data), (place + ".data").c_str());
+  refuse_other_layout(tensor, place);
+  OutputBuffer buffer{tensor.name, {&data, static_cast<std::size_t>(tensor.bytes)}};
+  if (tensor.type != 0) buffer.type = to_element_type(tensor.type, place);
+  if (tensor.sizes != nullptr)
+    buffer.sizes = std::vector<std::uint64_t>(tensor.sizes, tensor.sizes + tensor.rank);
+  return buffer;
+}
+
 std::vector<OutputBuffer> to_buffers(const dmlop_tensor* outputs, std::size_t count) {
   if (count != 0) required(outputs, "outputs");
   std::vector<OutputBuffer> buffers;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string place = "outputs[" + std::to_string(i) + "]";
-    const dmlop_tensor& tensor = outputs[i];
-    required(tensor.name, (place + ".name").c_str());
-    auto& data = required(static_cast<std::byte*>(tensor.data), (place + ".data").c_str());
-    buffers.push_back({tensor.name, {&data, static_cast<std::size_t>(tensor.bytes)}});
+    buffers.push_back(to_buffer(outputs[i], "outputs[" + std::to_string(i) + "]"));
   }
   return buffers;
 }

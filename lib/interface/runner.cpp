@@ -39,6 +39,19 @@ void refuse_unknown(const std::vector<OutputBuffer>& buffers, const std::vector<
   }
 }
 
+void refuse_unfit(const OutputBuffer& buffer, const Tensor& output) {
+  const auto refuse = [&](const std::string& what, const std::string& given,
+                          const std::string& computed) {
+    throw Error(ErrorKind::usage, "the buffer of " + buffer.name + " has the " + what + " " +
+                                      given + ", but " + buffer.name + " has " + computed +
+                                      ": give it that, or none");
+  };
+  if (buffer.type && *buffer.type != output.type)
+    refuse("type", std::string(name_of(*buffer.type)), std::string(name_of(output.type)));
+  if (buffer.sizes && *buffer.sizes != output.sizes)
+    refuse("sizes", list_of(*buffer.sizes), list_of(output.sizes));
+}
+
 // All fields of both by name: one that is added to either compiles only when it is passed on.
 ExecutionOptions execution_options(const RunnerOptions& options) {
   const auto& [device, threads, device_memory_bytes, host_memory_bytes, strict_indices] = options;
@@ -82,6 +95,10 @@ std::vector<Tensor> Runner::run(const Operation& operation, const std::vector<In
       memory.push_back(buffer != nullptr ? buffer->bytes : std::span(tensor.bytes));
     }
     refuse_unknown(buffers, outputs);
+    for (const Tensor& output : outputs) {
+      const OutputBuffer* buffer = find(buffers, output.name);
+      if (buffer != nullptr) refuse_unfit(*buffer, output);
+    }
     job.run(state_->backend, state_->execution, {}, memory);
     return outputs;
   });

@@ -124,6 +124,47 @@ TEST_CASE("C interface: a run makes memory for outputs, or takes the caller's") 
         }).status == DMLOP_USAGE);
 }
 
+TEST_CASE("C interface: the struct of an output says nothing else than what is computed") {
+  const Cpu cpu;
+  const Vector input({1, 2, 3});
+  const dmlop_operation operation = operation_of(edge);
+  Vector output(std::vector<float>(6), "OutputTensor");
+  const auto run = [&](dmlop_error** error) {
+    return dmlop_run(cpu.context, &operation, &input.tensor, 1, &output.tensor, 1, nullptr, nullptr,
+                     error);
+  };
+  const dmlop_tensor right = output.tensor;
+  const auto refusal_of = [&](const dmlop_tensor& other) {
+    output.tensor = other;
+    const Outcome outcome = outcome_of(run);
+    output.tensor = right;
+    CHECK(outcome.status == DMLOP_USAGE);
+    return outcome.message;
+  };
+  const std::uint64_t packed = 1, spread = 2, three = 3;
+  void* const data = output.elements.data();
+  CHECK(refusal_of({"OutputTensor", "y.npy", data, 24, nullptr, nullptr, 0, 0}) ==
+        "outputs[0].path is \"y.npy\", but an output is written to memory: set path to NULL, and "
+        "write the result with dmlop_write_npy");
+  CHECK(
+      refusal_of({"OutputTensor", nullptr, data, 24, nullptr, nullptr, 0, DMLOP_INT32}) ==
+      "the buffer of OutputTensor has the type INT32, but OutputTensor has FLOAT32: give it that, "
+      "or none");
+  CHECK(refusal_of({"OutputTensor", nullptr, data, 24, &three, nullptr, 1, 0}) ==
+        "the buffer of OutputTensor has the sizes [3], but OutputTensor has [6]: give it that, or "
+        "none");
+  CHECK(
+      refusal_of({"OutputTensor", nullptr, data, 24, right.sizes, &spread, 1, 0}) ==
+      "outputs[0].strides[0] is 2, but an output is packed, which makes it 1: set strides to NULL");
+  CHECK(refusal_of({"OutputTensor", nullptr, data, 24, nullptr, &packed, 1, 0}) ==
+        "outputs[0].strides is set, but sizes is NULL: set both, or neither");
+  CHECK(output.elements == std::vector<float>(6));
+  output.tensor.strides = &packed;
+  succeed(run);
+  output.tensor = {"OutputTensor", nullptr, output.elements.data(), 24, nullptr, nullptr, 0, 0};
+  succeed(run);
+}
+
 TEST_CASE("C interface: a prepared operation runs after its context is closed") {
   auto cpu = std::make_unique<Cpu>();
   Vector input({1, 2, 3});

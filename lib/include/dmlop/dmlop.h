@@ -6,7 +6,7 @@
  *   dmlop_error* error = NULL;
  *   if (dmlop_open(NULL, &context, &error) != DMLOP_DONE) puts(dmlop_error_message(error));
  *
- * samples/c/main.c runs an operator.
+ * samples/c/pad.c runs an operator.
  *
  * Text is UTF-8 and ends with a 0. Sizes and strides count elements; the last dimension is the
  * fastest. Pointers that a call gets need to live until it returns, unless it says otherwise. The
@@ -168,9 +168,11 @@ DMLOP_C_API dmlop_tensors dmlop_result_edges(const dmlop_result* result);
 DMLOP_C_API void dmlop_result_free(dmlop_result* result);
 
 /* Checks and runs an operation. An output that is in `outputs` is written there: packed elements,
- * in as many bytes as they have. Memory is made for the others. `result`, which may be NULL if all
- * outputs are given, gets all of them in the order of the operator's fields. If the call fails,
- * given outputs have any contents. */
+ * in as many bytes as they have. Only its name, data and bytes need to be set. A type (not 0),
+ * sizes and strides (not NULL) that are set must be those of the packed output, and path must be
+ * NULL. Memory is made for the others. `result`, which may be NULL if all outputs are given, gets
+ * all of them in the order of the operator's fields. If the call fails, given outputs have any
+ * contents. */
 DMLOP_C_API dmlop_status dmlop_run(dmlop_context* context, const dmlop_operation* operation,
                                    const dmlop_tensor* inputs, size_t input_count,
                                    const dmlop_tensor* outputs, size_t output_count,

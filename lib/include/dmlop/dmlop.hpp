@@ -89,10 +89,13 @@ struct Input {
   std::variant<TensorView, std::filesystem::path> contents;
 };
 
-/// Memory of the caller for an output: as many bytes as its packed elements have.
+/// Memory of the caller for an output: as many bytes as its packed elements have. A type or sizes
+/// that are given have to be those of the output.
 struct OutputBuffer {
   std::string name;
   std::span<std::byte> bytes;
+  std::optional<ElementType> type = std::nullopt;
+  std::optional<std::vector<std::uint64_t>> sizes = std::nullopt;
 };
 
 /// The .npy file that an output is written to. It appears complete or not at all.
