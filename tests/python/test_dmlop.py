@@ -174,8 +174,12 @@ def test_buffers_of_another_type_are_no_output():
     for out in [array.array("i", [0] * 12), dmlop.Tensor("INT32", (3, 4), bytearray(48))]:
         assert "has elements of type INT32, but OutputTensor is FLOAT32" in refusal(
             dmlop.Usage, lambda: pad(X, out=out))
-    raw = bytearray(48)
-    assert pad(X, out=raw) is raw
+    swapped = ctypes.c_float.__ctype_be__ if sys.byteorder == "little" else ctypes.c_float.__ctype_le__
+    for kind in (swapped, ctypes.py_object, ctypes.c_bool, ctypes.c_void_p):
+        assert "out has elements of format" in refusal(dmlop.Usage, lambda: pad(X, out=(kind * 12)()))
+    for raw in (bytearray(48), (ctypes.c_ubyte * 48)(), (ctypes.c_char * 48)(), (ctypes.c_float * 12)()):
+        assert pad(X, out=raw) is raw
+        assert bytes(raw) == PADDED.tobytes()
     assert pad(X, out=array.array("f", [0] * 12)).tolist() == pad(X).flatten().tolist()
 
 
@@ -578,6 +582,21 @@ def test_a_tensor_stays_what_it_was_checked_to_be():
     for name, value in (("shape", (5,)), ("type", "FLOAT64"), ("data", memoryview(b""))):
         with pytest.raises(AttributeError):
             setattr(tensor, name, value)
+
+
+def test_a_tensor_is_made_of_what_it_says():
+    for shape in ([-1, -6], [2.0, 3], ["6"], 6, [1 << 64, 0]):
+        assert "the shape is" in refusal(dmlop.Usage, lambda: dmlop.Tensor("FLOAT32", shape, X.tobytes()))
+    for data in (X.astype(X.dtype.newbyteorder()), X.astype("i4"), X.view("u4"), X.astype("f8")[:, :1], X > 0):
+        assert "data has elements of format" in refusal(dmlop.Usage, lambda: dmlop.Tensor("FLOAT32", [2, 3], data))
+    assert "data is not contiguous" in refusal(dmlop.Usage, lambda: dmlop.Tensor("FLOAT32", [3, 2], X.T))
+    assert "data is a list" in refusal(dmlop.Usage, lambda: dmlop.Tensor("FLOAT32", [2], [1, 2]))
+    for data in (X, X.view("u1"), X.view("i1"), X.tobytes(), (ctypes.c_float * 6)(*range(6))):
+        assert dmlop.Tensor("FLOAT32", np.array([2, 3]), data).tolist() == X.tolist()
+    assert dmlop.Tensor("INT4", [2], np.array([1, -8], "i1")).tolist() == [1, -8]
+    assert dmlop.Tensor("FLOAT32", [2, 0, 3], b"").tolist() == [[], []]
+    longs = (ctypes.c_long * 2)(5, -6)
+    assert dmlop.run("ELEMENT_WISE_IDENTITY", longs, device="cpu").tolist() == [5, -6]
 
 
 def structs_of_header():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import operator
 import struct
 import sys
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
@@ -35,12 +37,9 @@ NAMES = {number: name for number, name, _, _ in _TYPES}
 NUMBERS = {name: number for number, name, _, _ in _TYPES}
 _CODES = {number: code for number, _, code, _ in _TYPES}
 _SIZES = {number: size for number, _, _, size in _TYPES}
-_BY_CODE = {code: number for number, _, code, _ in _TYPES[:11]}
-# l and L, n and N have 4 or 8 bytes.
-for _code in "lLnN":
-    _BY_CODE[_code] = {("q", 8): 11, ("q", 4): 6, ("Q", 8): 10, ("Q", 4): 3}[
-        ("q" if _code in "ln" else "Q", struct.calcsize(_code))
-    ]
+# What a code of a buffer is; how many bytes an l has differs between systems.
+_KINDS = {**dict.fromkeys("efd", "f"), **dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u")}
+_BY_KIND = {(_KINDS[code], size): number for number, _, code, size in _TYPES[:11]}
 
 if numpy is not None:
     _DTYPES = {number: numpy.dtype(code) for number, code in _CODES.items()}
@@ -57,6 +56,32 @@ class TensorInfo(NamedTuple):
     sizes: Tuple[int, ...]
 
 
+def _sizes_of(shape: Any) -> Tuple[int, ...]:
+    try:
+        sizes = tuple(operator.index(size) for size in shape)
+    except TypeError:
+        raise _errors.Usage(f"the shape is {shape!r}: pass a sequence of whole numbers") from None
+    if not all(0 <= size < 1 << 64 for size in sizes):
+        raise _errors.Usage(f"the shape is {list(sizes)}: sizes are from 0 to {(1 << 64) - 1}")
+    return sizes
+
+
+def _bytes_of(type: str, data: Any) -> memoryview:
+    """The bytes of packed elements. Raw bytes may be of any type."""
+    try:
+        memory = memoryview(data)
+    except TypeError:
+        raise _errors.Usage(f"data is a {data.__class__.__name__}: pass a buffer, such as bytes") from None
+    if not _is_raw(memory) and _number_of(memory) != NUMBERS[type]:
+        raise _errors.Usage(
+            f"data has elements of format {memory.format!r}, but the tensor is {type}: pass elements of "
+            "this type in native byte order, or raw bytes"
+        )
+    if not memory.c_contiguous:
+        raise _errors.Usage("data is not contiguous: pass a copy of it, such as bytes(data)")
+    return memory.cast("B") if memory.nbytes else memoryview(b"")
+
+
 class Tensor:
     """A tensor without NumPy: packed elements in memory. `data` is a memoryview of its bytes."""
 
@@ -67,8 +92,8 @@ class Tensor:
             raise _errors.Usage(f"{type!r} is no type of DirectML: write one of {', '.join(NUMBERS)}")
         # What is checked here must stay so, as the library reads the memory without asking again.
         object.__setattr__(self, "type", type)
-        object.__setattr__(self, "shape", tuple(shape))
-        object.__setattr__(self, "data", memoryview(data).cast("B"))
+        object.__setattr__(self, "shape", _sizes_of(shape))
+        object.__setattr__(self, "data", _bytes_of(type, data))
         count = 1
         for size in self.shape:
             count *= size
@@ -89,8 +114,9 @@ class Tensor:
     def tolist(self) -> Any:
         """The elements in nested lists."""
         values: List[Any] = self.elements()
-        for size in reversed(self.shape[1:]):
-            values = [values[i : i + size] for i in range(0, len(values), size)]
+        for axis in reversed(range(1, len(self.shape))):
+            size, count = self.shape[axis], math.prod(self.shape[:axis])
+            values = [values[i * size : (i + 1) * size] for i in range(count)]
         return values
 
     def __repr__(self) -> str:
@@ -167,11 +193,16 @@ def view_array(name: str, array: Any, packed: bool) -> View:
     return View(number, shape or (1,), None, address, array.nbytes, array)
 
 
+def _is_raw(memory: memoryview) -> bool:
+    return memory.itemsize == 1 and memory.format.lstrip("@=<>!") in ("B", "b", "c")
+
+
 def _number_of(memory: memoryview) -> Optional[int]:
     """The type of a buffer's elements; None if a tensor has no such type."""
     code = memory.format
-    is_native = code[:1] in "@=" or (code[:1] == "<" and sys.byteorder == "little")
-    return _BY_CODE.get(code[1:] if len(code) > 1 and is_native else code)
+    if code[:1] in ("@", "=", "<" if sys.byteorder == "little" else ">"):
+        code = code[1:]
+    return _BY_KIND.get((_KINDS.get(code, ""), memory.itemsize))
 
 
 def _view_buffer(name: str, value: Any, type: Optional[int], shape: Any) -> View:
@@ -279,12 +310,13 @@ class Planned:
             ) from None
         if memory.readonly:
             raise _errors.Usage("out is read-only: pass a buffer that can be written")
-        # Raw bytes may become anything; a buffer of numbers has their type.
-        number = _number_of(memory)
-        if not isinstance(value, Tensor) and number is not None and memory.itemsize > 1 and number != self.type:
-            raise _errors.Usage(f"out has elements of type {NAMES[number]}, but {self.name} is {what}")
         if isinstance(value, Tensor) and value.type != NAMES[self.type]:
             raise _errors.Usage(f"out has elements of type {value.type}, but {self.name} is {what}")
+        # Raw bytes may become anything; a buffer of something else has a type.
+        if not isinstance(value, Tensor) and not _is_raw(memory) and _number_of(memory) != self.type:
+            number = _number_of(memory)
+            kind = f"format {memory.format!r}" if number is None else f"type {NAMES[number]}"
+            raise _errors.Usage(f"out has elements of {kind}, but {self.name} is {what}")
         if not memory.c_contiguous or memory.nbytes != self.nbytes:
             raise _errors.Usage(
                 f"out has {memory.nbytes} bytes, but {self.name}, {what}, has {self.nbytes}"
