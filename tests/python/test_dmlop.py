@@ -105,6 +105,25 @@ def test_every_way_to_name_an_operation_and_its_inputs(tmp_path):
     assert (dmlop.run(SAMPLES / "padding", device="cpu") == expected).all()
 
 
+def test_arrays_in_the_order_of_inputs_are_for_texts_and_files_too(tmp_path):
+    text = """{ // a comment
+      "type": /* "TILE" */ "PADDING",
+      "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [1, 0]}}"""
+    (tmp_path / "op.json").write_text(text)
+    for each in (text, text.encode(), tmp_path / "op.json", tmp_path):
+        assert (dmlop.run(each, X, device="cpu") == PADDED).all()
+    assert "no/such.json" in refusal(dmlop.IoFailed, lambda: dmlop.run("no/such.json", X, device="cpu"))
+    (tmp_path / "op.json").write_text('{"type": "PADDING",')
+    for each in ('{"type": "PADDING",', tmp_path / "op.json"):
+        message = refusal(dmlop.Invalid, lambda: dmlop.run(each, X, device="cpu"))
+        assert "1:20" in message and "which inputs" not in message
+
+
+def test_comments_in_texts_are_no_part_of_strings():
+    read = dmlop._context._without_comments
+    assert read('{"a": "// b", /* " */ "c\\"/*": 1} // "') == '{"a": "// b",   "c\\"/*": 1}  '
+
+
 def test_values_of_numpy_are_fields():
     y = dmlop.run("PADDING", X, PaddingMode="CONSTANT", PaddingValue=np.float32(7), device="cpu",
                   StartPadding=np.array([0, 1]), EndPadding=(np.int64(1), 0))

@@ -6,6 +6,7 @@ import ctypes
 import json
 import math
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping as MappingLike
@@ -71,6 +72,12 @@ def _plain(value: Any) -> Any:
     raise _errors.Usage(f"a {type(value).__name__} is no value of a field: {value!r}")
 
 
+def _without_comments(text: str) -> str:
+    """JSON as Python reads it. Comments in strings are none."""
+    tokens = r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/'
+    return re.sub(tokens, lambda token: token[0] if token[0][0] == '"' else " ", text, flags=re.DOTALL)
+
+
 class Source:
     """What a caller passes for an operation or a program."""
 
@@ -113,7 +120,6 @@ class Source:
         elif isinstance(op, str) and "{" in op:  # a path with one may be a pathlib.Path
             self.text = encoded(op)
             self._refuse_fields(fields)
-            self._find_operator(op)
         elif isinstance(op, str) and _operator_named(op):
             self._describe({"type": _operator_named(op)}, fields)
         elif isinstance(op, (str, os.PathLike)):
@@ -141,21 +147,24 @@ class Source:
             self.operator = name
         self.text = json.dumps(_plain(described), allow_nan=False).encode()
 
-    def _find_operator(self, text: str) -> None:
+    def _operator_of_text(self) -> Any:
         try:
-            self.operator = json.loads(text).get("type")
-        except (ValueError, AttributeError):
-            pass  # the library reads comments, and says what is wrong
+            text = self.text
+            if text is None:
+                with open(self.file or "", "rb") as file:
+                    text = file.read()
+            return json.loads(_without_comments(text.decode("utf-8-sig"))).get("type")
+        except (OSError, json.JSONDecodeError):
+            # The library says what is wrong.
+            invoke(library.dmlop_check, byref(self.struct), None, 0, None)
+        except (UnicodeDecodeError, AttributeError):
+            pass  # a program
+        return None
 
     def input_fields(self) -> Optional[List[_operators.Field]]:
-        """The operator's inputs; None if the operator is not known here."""
-        name = self.operator
-        if name is None and self.file is not None:
-            try:
-                with open(self.file, encoding="utf-8") as file:
-                    name = json.load(file).get("type")
-            except (OSError, ValueError, AttributeError):
-                return None
+        """The operator's inputs; None if the operator is not known here. Errors: of a text or a file
+        that is none."""
+        name = self.operator if self.operator is not None else self._operator_of_text()
         if not isinstance(name, str):
             return None
         return [field for field in _operators.operator(name).fields if field.is_input]
