@@ -208,6 +208,23 @@ def test_counts_that_c_would_cut():
     assert "min_runs" in refusal(dmlop.Usage, lambda: dmlop.bench("PADDING", X, device="cpu", min_runs=-1, **EDGE))
 
 
+def test_counts_may_be_numbers_of_numpy():
+    for number in (np.int64(2), np.uint8(2)):
+        with dmlop.Context("cpu", threads=number, device_memory_bytes=number) as context:
+            assert (context.run("PADDING", X, **EDGE) == PADDED).all()
+
+
+def test_texts_of_another_type():
+    for action, message in [
+        (lambda: dmlop.run("PADDING", X, device=3, **EDGE), 'device is 3: pass a str, such as "cpu", or a dmlop.Context'),
+        (lambda: dmlop.run("PADDING", X, device=["cpu"], **EDGE), "device is ['cpu']: pass a str"),
+        (lambda: dmlop.Context(3), "device is 3: pass a str"),
+        (lambda: pad(X, feature_level=5.0), "feature_level is 5.0: pass a str"),
+        (lambda: dmlop.check("PADDING", X, judge=1, **EDGE), "judge is 1: pass a str"),
+    ]:
+        assert refusal(TypeError, action).startswith(message)
+
+
 def test_wrong_calls():
     assert "the operator has 1: InputTensor" in refusal(dmlop.Usage, lambda: dmlop.run("PADDING", X, X, device="cpu", **EDGE))
     assert "did you mean" in refusal(dmlop.Invalid, lambda: dmlop.run({"type": "PADING"}, device="cpu"))

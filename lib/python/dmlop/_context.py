@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import operator
 import os
 import re
 import threading
@@ -97,8 +98,8 @@ class Source:
         self._keep = [
             self.text,
             encoded(self.file),
-            encoded(feature_level),
-            encoded(judge),
+            encoded(feature_level, "feature_level"),
+            encoded(judge, "judge"),
             None if confined_to is None else encoded(os.fspath(confined_to)),
             encoded(",".join(f"{name}={size}" for name, size in (dimensions or {}).items())),
         ]
@@ -317,9 +318,13 @@ class Timing(NamedTuple):
 
 def _count(name: str, value: Any, bits: int = 32) -> int:
     """A number for C, which would take the low bits of any other."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << bits:
+    try:
+        count = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = -1
+    if not 0 <= count < 1 << bits:
         raise _errors.Usage(f"{name} is {value!r}: pass a whole number from 0 to {(1 << bits) - 1}")
-    return value
+    return count
 
 
 def bench(
@@ -338,7 +343,7 @@ def bench(
     source = Source(op, fields)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
-    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device), _count("threads", threads), _count("min_runs", min_runs),
+    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device, "device"), _count("threads", threads), _count("min_runs", min_runs),
                                  min_seconds)
     structs = make_structs(given.names, views, True)
     text = c_void_p()
@@ -531,7 +536,7 @@ class Context:
     ):
         options = ContextOptionsStruct(
             sizeof(ContextOptionsStruct),
-            encoded(device),
+            encoded(device, "device"),
             _count("threads", threads),
             int(strict_indices),
             _count("device_memory_bytes", device_memory_bytes, 64),
@@ -595,6 +600,8 @@ def context_for(device: Any) -> Context:
     """The context that is kept for a device, or the one that was passed."""
     if isinstance(device, Context):
         return device
+    if device is not None and not isinstance(device, str):
+        raise TypeError(f"device is {device!r}: pass a str, such as \"cpu\", or a dmlop.Context")
     # A process that was forked opens its own.
     key = (device, os.getpid())
     with _contexts_lock:

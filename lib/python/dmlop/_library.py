@@ -223,9 +223,11 @@ def take_text(pointer: c_void_p) -> str:
         library.dmlop_text_free(pointer)
 
 
-def encoded(text: Optional[str]) -> Optional[bytes]:
+def encoded(text: Optional[str], name: str = "the text") -> Optional[bytes]:
     if text is None:
         return None
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is {text!r}: pass a str")
     if "\0" in text:
         raise _errors.Usage("a text has a character 0: leave it out")
     try:
