@@ -1,10 +1,10 @@
 # dmlop_add_golden_tests(DIRECTORY [PREFIX prefix] [DEVICE device])
 #
-# Adds a test for each op.json below DIRECTORY. The test runs the job and compares its output with the golden
-# file beside it. Its name is PREFIX (empty by default) followed by the job's id, which is the job's folder below
-# DIRECTORY. Its labels are the operator and the tags of its job.json. The test is skipped if the job is SKIPPED or
-# UNSUPPORTED on DEVICE (cpu by default). The next build notices op.json files that were added or removed, and
-# job.json files that changed.
+# Adds a test for each op.json, model.json and graph.json below DIRECTORY. The test runs the job and compares its output
+# with the golden file beside it. Its name is PREFIX (empty by default) followed by the id that `dmlop batch` gives the
+# job, which is its folder below DIRECTORY. Its labels are the operator of an op.json and the tags of its job.json. The
+# test is skipped if the job is SKIPPED or UNSUPPORTED on DEVICE (cpu by default). The next build notices descriptions
+# that were added or removed, and job.json files that changed.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
@@ -20,9 +20,11 @@ function(dmlop_add_golden_tests directory)
   get_filename_component(directory "${directory}" ABSOLUTE)
 
   _dmlop_literal_pattern("${directory}" pattern)
-  file(GLOB_RECURSE files FOLLOW_SYMLINKS LIST_DIRECTORIES false CONFIGURE_DEPENDS "${pattern}/op.json")
+  file(GLOB_RECURSE files FOLLOW_SYMLINKS LIST_DIRECTORIES false CONFIGURE_DEPENDS
+    "${pattern}/op.json" "${pattern}/model.json" "${pattern}/graph.json")
   if(files STREQUAL "")
-    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json lies in ${directory} or below it")
+    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json, model.json or graph.json lies in ${directory} "
+      "or below it")
   endif()
   # CMake does not split a list inside brackets, so they are replaced for a moment.
   string(ASCII 1 opening)
@@ -36,6 +38,17 @@ function(dmlop_add_golden_tests directory)
     file(RELATIVE_PATH id "${directory}" "${folder}")
     if(id STREQUAL "")
       get_filename_component(id "${directory}" NAME)
+    endif()
+    # The first of a folder's descriptions has the folder's id.
+    set(first "")
+    foreach(description IN ITEMS op.json model.json graph.json)
+      if(first STREQUAL "" AND EXISTS "${folder}/${description}")
+        set(first "${folder}/${description}")
+      endif()
+    endforeach()
+    if(NOT file STREQUAL first)
+      get_filename_component(stem "${file}" NAME_WE)
+      string(APPEND id "/${stem}")
     endif()
     _dmlop_literal_pattern("${id}" filter)
     _dmlop_operator("${file}" operator)
