@@ -23,10 +23,23 @@ add_custom_command(OUTPUT ${wheel_stamp}
     ${PROJECT_SOURCE_DIR}/LICENSE
   COMMENT "Making the wheel of the Python package" VERBATIM)
 add_custom_target(wheel DEPENDS ${wheel_stamp})
+
+# What Python and pytest read about a package that is installed without the wheel.
+set(python_info ${PROJECT_BINARY_DIR}/generated/dmlop-${PROJECT_VERSION}.dist-info)
+set(python_info_files ${python_info}/METADATA ${python_info}/entry_points.txt ${python_info}/LICENSE)
+add_custom_command(OUTPUT ${python_info_files}
+  COMMAND ${DMLOP_PYTHON} ${python_folder}/wheel.py --info-only --package ${python_folder}
+    --license ${PROJECT_SOURCE_DIR}/LICENSE --version ${PROJECT_VERSION} --folder ${python_info}
+  DEPENDS ${python_folder}/wheel.py ${python_folder}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
+  COMMENT "Writing what Python knows about the package" VERBATIM)
+add_custom_target(python_package ALL DEPENDS ${python_stubs} ${python_info_files})
+add_dependencies(wheel python_package)
 set_property(TARGET wheel PROPERTY DMLOP_WHEEL_COMMAND ${wheel_command})  # for its test
 
 # The packaged python3 finds it there; the library is in lib/.
 if(DMLOP_INSTALL AND NOT WIN32)
-  install(FILES ${python_sources} ${python_folder}/dmlop/py.typed
+  install(FILES ${python_sources} ${python_folder}/dmlop/py.typed ${python_stubs}
     DESTINATION lib/python3/dist-packages/dmlop)
+  install(FILES ${python_info_files}
+    DESTINATION lib/python3/dist-packages/dmlop-${PROJECT_VERSION}.dist-info)
 endif()

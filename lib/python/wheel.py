@@ -9,6 +9,7 @@ import pathlib
 import re
 import struct
 import subprocess
+import sys
 import time
 import zipfile
 
@@ -75,6 +76,16 @@ def metadata(version, readme):
     return "\n".join(head) + "\n\n" + readme
 
 
+def info_of(options):
+    """What Python knows about a package that is installed, without how it was installed."""
+    readme = (pathlib.Path(options.package) / "README.md").read_text(encoding="utf-8")
+    return {
+        "METADATA": metadata(options.version, readme).encode(),
+        "entry_points.txt": b"[pytest11]\ndmlop = dmlop.pytest_plugin\n",
+        "LICENSE": pathlib.Path(options.license).read_bytes(),
+    }
+
+
 def files_of(options, tag):
     package = pathlib.Path(options.package)
     info = f"dmlop-{options.version}.dist-info"
@@ -85,11 +96,8 @@ def files_of(options, tag):
     files["dmlop/_ops.pyi"] = pathlib.Path(options.stubs).read_bytes()
     library = pathlib.Path(options.library)
     files[f"dmlop/{library_name(library)}"] = library.read_bytes()
-    readme = (package / "README.md").read_text(encoding="utf-8")
-    files[f"{info}/METADATA"] = metadata(options.version, readme).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: dmlop\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    files[f"{info}/entry_points.txt"] = b"[pytest11]\ndmlop = dmlop.pytest_plugin\n"
-    files[f"{info}/LICENSE"] = pathlib.Path(options.license).read_bytes()
+    files.update({f"{info}/{name}": data for name, data in info_of(options).items()})
     return files, f"{info}/RECORD"
 
 
@@ -117,9 +125,19 @@ def write(path, files, seconds):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("package", "library", "stubs", "license", "version", "machine", "folder"):
+    for name in ("package", "license", "version", "folder"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--info-only", action="store_true",
+                        help="write what a package that is installed without the wheel has in its dist-info")
+    for name in ("library", "stubs", "machine"):
+        parser.add_argument(f"--{name}", required="--info-only" not in sys.argv)
     options = parser.parse_args()
+    if options.info_only:
+        folder = pathlib.Path(options.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in info_of(options).items():
+            (folder / name).write_bytes(data)
+        return
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(options.machine.lower(), options.machine)
     tag = f"py3-none-{platform_of(pathlib.Path(options.library), machine)}"
     files, record_name = files_of(options, tag)
