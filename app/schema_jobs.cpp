@@ -12,8 +12,10 @@ Json tolerance_members() {
           {"ulp", described("How many representable numbers a number may be off.", bytes())},
           {"nan", described("Whether NaN equals NaN; \"equal\" if left out.",
                             {{"enum", {"equal", "differ"}}})},
-          {"allowTrivial", described("Whether outputs that are all NaN or all zero may pass.",
-                                     {{"type", "boolean"}})}};
+          {"allowTrivial",
+           described("Whether a match that proves nothing may pass: outputs that are all NaN, "
+                     "or all zero where different numbers are expected.",
+                     {{"type", "boolean"}})}};
 }
 
 // When a job is run, and what is expected of it.

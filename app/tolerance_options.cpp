@@ -53,8 +53,10 @@ void ToleranceOptions::add_to(OptionList& command) {
           .one_of(rules)
           .type_name("RULE")
           .choices(rules));
-  options_.push_back(command.add_flag("--allow-trivial", tolerance.allow_trivial,
-                                      "Accept outputs that are all NaN or all zero"));
+  options_.push_back(
+      command.add_flag("--allow-trivial", tolerance.allow_trivial,
+                       "Accept a match that proves nothing: outputs that are all NaN, or all "
+                       "zero where different numbers are expected"));
 }
 
 std::vector<std::string> ToleranceOptions::names() const {

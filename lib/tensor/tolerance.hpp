@@ -16,7 +16,7 @@ struct Tolerance {
   std::optional<double> atol;
   std::optional<std::uint64_t> ulp;
   bool nan_equals_nan = true;  // ignored without a criterion: two NaN then need equal bits
-  bool allow_trivial = false;  // an actual tensor that is all NaN, all zero or empty may pass
+  bool allow_trivial = false;  // whether a match that proves nothing may pass
   std::string origin;          // where it comes from: "--ulp", "default of LP_POOLING for FLOAT32"
 
   bool is_bitwise() const { return !rtol && !atol && !ulp; }

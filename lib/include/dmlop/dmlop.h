@@ -222,7 +222,8 @@ typedef struct dmlop_criteria {
   double atol;
   int64_t ulp;
   uint32_t nan_differs;   /* 1: NaN equals nothing, not even NaN */
-  uint32_t allow_trivial; /* 1: tensors that are all NaN, or all zero, may pass */
+  uint32_t allow_trivial; /* 1: a match that proves nothing may pass: all of actual is NaN, or all
+                             is zero and expected holds different numbers */
 } dmlop_criteria;
 #define DMLOP_CRITERIA \
   { sizeof(dmlop_criteria), -1, -1, -1, 0, 0 }

@@ -332,7 +332,9 @@ struct Criteria {
   std::optional<double> atol = {};
   std::optional<std::uint64_t> ulp = {};
   bool nan_equals_nan = true;
-  bool allow_trivial = false;  // tensors that are all NaN, or all zero, may pass
+  // Whether a match that proves nothing may pass: all of `actual` is NaN, or all is zero and
+  // `expected` holds different numbers.
+  bool allow_trivial = false;
 };
 
 /// The tolerance of an operator for a type; bit for bit where it has none. Errors: usage for an

@@ -72,8 +72,8 @@ def compare(
 
     An element passes if any criterion allows it: |actual - expected| <= atol + rtol * |expected|,
     or at most `ulp` representable values between. Without any, elements must be equal bit for bit.
-    `nan` is "equal" or "differ". Arrays that are all NaN or all zero pass only with
-    `allow_trivial`.
+    `nan` is "equal" or "differ". A match that proves nothing passes only with `allow_trivial`: all of
+    `actual` is NaN, or all is zero and `expected` holds different numbers.
     """
     if nan not in ("equal", "differ"):
         raise _errors.Usage(f'nan is {nan!r}, must be "equal" or "differ"')
