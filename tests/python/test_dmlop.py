@@ -534,6 +534,37 @@ def test_a_forked_process_runs_frees_and_ends():
     assert (run.stdout, run.stderr, run.returncode) == ("3 True\n", "", 0)
 
 
+FORKED_WHILE_OPENING = """
+import array, dmlop, os, signal, threading
+lock = dmlop._context._contexts_lock  # another thread holds it while it opens a device
+is_held, may_go = threading.Event(), threading.Event()
+
+def hold():
+    with lock:
+        is_held.set()
+        may_go.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+is_held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(50)
+    dmlop.run("ELEMENT_WISE_ABS", array.array("f", [-1]), device="cpu")
+    os._exit(3)
+print(os.waitpid(child, 0)[1] >> 8)
+may_go.set()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_a_process_may_fork_while_another_thread_opens_a_device():
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_WHILE_OPENING], capture_output=True, text=True,
+                         timeout=60, check=False)
+    assert (run.stdout, run.stderr, run.returncode) == ("3\n", "", 0)
+
+
 def test_memory_is_given_back():
     resource = pytest.importorskip("resource")
     array = np.ones(1 << 20, np.float32)

@@ -596,6 +596,15 @@ _contexts: Dict[Tuple[Optional[str], int], Context] = {}
 _contexts_lock = threading.Lock()
 
 
+def _renew_lock() -> None:
+    global _contexts_lock
+    _contexts_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a thread that the child does not have may hold it
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 def context_for(device: Any) -> Context:
     """The context that is kept for a device, or the one that was passed."""
     if isinstance(device, Context):
