@@ -80,6 +80,9 @@ std::array<std::byte, 8> highest_element(DataType type) {
 }
 
 std::string range_text(DataType type) {
+  if (has_4_bits(type))
+    return element_text(stored_as(type), lowest_element(type).data()) + " to " +
+           element_text(stored_as(type), highest_element(type).data());
   return visit_type(type, []<typename T>(T) -> std::string {
     if constexpr (std::is_integral_v<T>) {
       return std::to_string(std::numeric_limits<T>::min()) + " to " +

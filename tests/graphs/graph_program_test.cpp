@@ -467,6 +467,7 @@ TEST_CASE("graph program: elements of 4 bits fit, and are not read out of bytes 
   CHECK(nine.code == 3);
   CHECK(nine.output.find("element 2 of nine.npy is 9, which does not fit INT4") !=
         std::string::npos);
+  CHECK(nine.output.find("has a byte for each element, from -8 to 7") != std::string::npos);
   const auto constant = run({"constant.json", "-i", "c.npy"});
   CHECK(constant.code == 4);
   CHECK(constant.output.find("is a .npy file, with a byte for each element") != std::string::npos);
