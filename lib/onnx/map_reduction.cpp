@@ -88,8 +88,9 @@ void map_softmax(Mapping& node) {
   const Value& value = node.in(0);
   const std::size_t dimensions = value.sizes.size();
   const bool is_old = node.version() < 13;
-  const std::size_t axis =
-      Mapping::axis_of(node.integer("axis", is_old ? 1 : -1), dimensions, is_old);
+  // A scalar counts as one dimension of one element.
+  const std::size_t axis = Mapping::axis_of(node.integer("axis", is_old ? 1 : -1),
+                                            std::max<std::size_t>(1, dimensions), is_old);
   const View from = padded(node.view(0));
   const View to = padded(node.output(0, value.type, value.sizes));
   const std::size_t more = to.sizes.size() - dimensions;

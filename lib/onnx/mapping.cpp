@@ -127,11 +127,14 @@ std::vector<std::string> Mapping::texts(std::string_view name) const {
 
 std::size_t Mapping::axis_of(std::int64_t axis, std::size_t dimensions, bool may_be_end) {
   const auto count = static_cast<std::int64_t>(dimensions);
-  const std::int64_t last = may_be_end ? count : std::max<std::int64_t>(count, 1) - 1;
-  if (axis < -std::max<std::int64_t>(count, 1) || axis > last)
-    refuse_invalid("its axis is " + std::to_string(axis) + ", but the tensor has " +
-                   counted(dimensions, "dimension"));
-  return static_cast<std::size_t>(axis < 0 ? axis + std::max<std::int64_t>(count, 1) : axis);
+  const std::int64_t last = may_be_end ? count : count - 1;
+  if (axis < -count || axis > last)
+    refuse_invalid(
+        "its axis is " + std::to_string(axis) + ", but the tensor has " +
+            counted(dimensions, "dimension"),
+        last < 0 ? "a scalar has no axis"
+                 : "an axis is from " + std::to_string(-count) + " to " + std::to_string(last));
+  return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 
 std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,

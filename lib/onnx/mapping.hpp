@@ -85,7 +85,8 @@ class Mapping {
   std::vector<std::string> texts(std::string_view name) const;
   const Attribute* find(std::string_view name) const;
 
-  /// A dimension that may count from the end: an axis of a tensor with so many dimensions.
+  /// A dimension that may count from the end: an axis of a tensor with so many dimensions. A tensor
+  /// without dimensions has none.
   static std::size_t axis_of(std::int64_t axis, std::size_t dimensions, bool may_be_end = false);
   static std::vector<std::size_t> axes_of(const std::vector<std::int64_t>& axes,
                                           std::size_t dimensions);

@@ -1,0 +1,108 @@
+// ONNX's tensors without dimensions, and reductions of no dimension: what they compute, which nodes
+// refuse them, and the files that give them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "folder.hpp"
+#include "onnx_run.hpp"
+#include "onnx_writer.hpp"
+#include "program.hpp"
+
+namespace dmlop::test::onnx_scalars_test {
+namespace {
+
+using namespace onnx_bytes;
+
+bool has(const std::string& text, const std::string& piece) {
+  return text.find(piece) != std::string::npos;
+}
+
+Numbers scalar(double number, DataType type = DataType::Float32) {
+  return {{}, {number}, type};
+}
+
+/// A node with an axis, for a scalar as its first input.
+struct WithAxis {
+  std::string type;
+  std::vector<Numbers> others = {};
+  std::string attribute = {};  // that takes the axis; "": an input among the others does
+  bool has_several = false;    // axes
+  std::vector<std::string> attributes = {};
+  std::int64_t version = 18;
+  std::size_t outputs = 1;
+};
+
+std::string findings_of(const WithAxis& row, std::int64_t axis) {
+  OneNode node{row.type, row.others, row.attributes, row.outputs, row.version};
+  node.inputs.insert(node.inputs.begin(), scalar(3));
+  for (Numbers& input : node.inputs) {
+    // It stands for the axis.
+    if (input.type == DataType::Int64 && input.values.front() == 99)
+      input.values.front() = static_cast<double>(axis);
+  }
+  if (!row.attribute.empty())
+    node.attributes.push_back(row.has_several ? integers(row.attribute, {axis})
+                                              : integer(row.attribute, axis));
+  return run_node(node).findings;
+}
+
+}  // namespace
+
+TEST_CASE("onnx scalars: a node that needs an axis says that a scalar has none") {
+  const Numbers zero = whole_numbers({0}), one = whole_numbers({1}), axis = whole_numbers({99});
+  const std::vector<WithAxis> rows{
+      {"Slice", {zero, one, axis}},
+      {"Slice", {}, "axes", true, {integers("starts", {0}), integers("ends", {1})}, 9},
+      {"Pad", {whole_numbers({0, 0}), {}, axis}},
+      {"TopK", {one}, "axis", false, {}, 18, 2},
+      {"TopK", {}, "axis", false, {integer("k", 1)}, 9, 2},
+      {"Concat", {scalar(4)}, "axis"},
+      {"Split", {}, "axis", false, {}, 13},
+      {"Split", {one}, "axis", false, {}, 13},
+      {"Resize", {{}, {{1}, {2}}}, "axes", true},
+      {"Gather", {zero}, "axis"},
+      {"GatherElements", {scalar(0, DataType::Int64)}, "axis"},
+      {"ScatterElements", {scalar(0, DataType::Int64), scalar(4)}, "axis"},
+      {"CumSum", {axis}},
+      {"LpNormalization", {}, "axis"},
+      {"MeanVarianceNormalization", {}, "axes", true},
+      {"ArgMax", {}, "axis"},
+      {"Squeeze", {axis}},
+  };
+  for (const WithAxis& row : rows) {
+    CAPTURE(row.type);
+    CAPTURE(row.version);
+    for (const std::int64_t written : {0, -1}) {
+      const std::string findings = findings_of(row, written);
+      CHECK_MESSAGE(
+          has(findings, "node \"node of output0\" (" + row.type + "): its axis is " +
+                            std::to_string(written) + ", but the tensor has 0 dimensions"),
+          findings);
+      CHECK(has(findings, "rule: a scalar has no axis"));
+    }
+  }
+}
+
+TEST_CASE("onnx scalars: an axis that is not there is refused with those that are") {
+  const Numbers x = some_numbers({2, 3});
+  for (const std::int64_t axis : {2, -3})
+    CHECK(has(run_node({"Softmax", {x}, {integer("axis", axis)}}).findings,
+              "rule: an axis is from -2 to 1"));
+  CHECK(has(run_node({"Flatten", {x}, {integer("axis", 3)}}).findings,
+            "rule: an axis is from -2 to 2"));
+}
+
+TEST_CASE("onnx scalars: nodes that take a scalar compute it") {
+  const Numbers x = scalar(-2);
+  for (const std::int64_t axis : {0, -1}) {
+    CHECK(difference({"Softmax", {x}, {integer("axis", axis)}}, {scalar(1)}) == "");
+    CHECK(difference({"Softmax", {x}, {integer("axis", axis)}, 1, 12}, {scalar(1)}) == "");
+  }
+  CHECK(difference({"Softmax", {x}}, {scalar(1)}) == "");
+  CHECK(difference({"Flatten", {x}, {integer("axis", 0)}}, {{{1, 1}, {-2}}}) == "");
+  CHECK(difference({"Unsqueeze", {x, whole_numbers({-1})}}, {{{1}, {-2}}}) == "");
+  CHECK(difference({"Transpose", {x}}, {x}) == "");
+}
+
+}  // namespace dmlop::test::onnx_scalars_test
