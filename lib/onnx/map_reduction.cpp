@@ -31,43 +31,59 @@ Reduced reduce(const Sizes& sizes, const std::vector<std::size_t>& axes, bool ke
   return reduced;
 }
 
-void map_reduce(Mapping& node) {
-  struct Function {
-    const char* onnx;
-    const char* dml;
-  };
-  constexpr std::array<Function, 10> functions{{{"ReduceL1", "L1"},
-                                                {"ReduceL2", "L2"},
-                                                {"ReduceLogSum", "LOG_SUM"},
-                                                {"ReduceLogSumExp", "LOG_SUM_EXP"},
-                                                {"ReduceMax", "MAX"},
-                                                {"ReduceMean", "AVERAGE"},
-                                                {"ReduceMin", "MIN"},
-                                                {"ReduceProd", "MULTIPLY"},
-                                                {"ReduceSum", "SUM"},
-                                                {"ReduceSumSquare", "SUM_SQUARE"}}};
-  const Value& value = node.in(0);
+struct ReduceFunction {
+  const char* onnx;
+  const char* dml;
+  bool changes_one = false;  // what it makes of one element may be another
+};
+
+const ReduceFunction& function_of(const Mapping& node) {
+  static constexpr std::array<ReduceFunction, 10> functions{
+      {{"ReduceL1", "L1", true},
+       {"ReduceL2", "L2", true},
+       {"ReduceLogSum", "LOG_SUM", true},
+       {"ReduceLogSumExp", "LOG_SUM_EXP"},
+       {"ReduceMax", "MAX"},
+       {"ReduceMean", "AVERAGE"},
+       {"ReduceMin", "MIN"},
+       {"ReduceProd", "MULTIPLY"},
+       {"ReduceSum", "SUM"},
+       {"ReduceSumSquare", "SUM_SQUARE", true}}};
+  return *std::ranges::find(functions, std::string_view(node.row().name), &ReduceFunction::onnx);
+}
+
+/// Without axes it is all of them, or none. A scalar has none, but its axis 0 may be named.
+std::vector<std::size_t> axes_of_reduction(Mapping& node, std::size_t dimensions) {
   const auto written = node.has(1) ? node.known_integers(1) : node.integers("axes");
-  std::vector<std::size_t> axes = Mapping::axes_of(written, value.sizes.size());
-  const View from = node.view(0);
-  if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0)
-    return node.add_identity(from, node.output(0, value.type, value.sizes));
-  if (axes.empty()) {
-    axes.resize(value.sizes.size());
+  auto axes = Mapping::axes_of(written, std::max<std::size_t>(1, dimensions));
+  if (dimensions == 0) return {};
+  if (axes.empty() && node.integer("noop_with_empty_axes", 0) == 0) {
+    axes.resize(dimensions);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
   }
-  const Reduced reduced = reduce(value.sizes, axes, node.integer("keepdims", 1) != 0);
+  return axes;
+}
+
+void map_reduce(Mapping& node) {
+  const Value& value = node.in(0);
+  const std::size_t dimensions = value.sizes.size();
+  std::vector<std::size_t> axes = axes_of_reduction(node, dimensions);
+  View from = node.view(0);
+  Reduced reduced = reduce(value.sizes, axes, node.integer("keepdims", 1) != 0);
   const View to = node.output(0, value.type, reduced.output, value.is_boolean);
-  if (axes.empty()) return node.add_identity(from, to);
-  DmlOperator operation("REDUCE");
-  operation.input("InputTensor", from)
-      .output("OutputTensor", reshaped(to, reduced.kept))
-      .counts("Axes", as_counts(axes));
-  for (const Function& function : functions) {
-    if (std::string_view(function.onnx) == node.row().name)
-      operation.choose("Function", function.dml);
+  const ReduceFunction& function = function_of(node);
+  if (axes.empty()) {
+    if (!function.changes_one) return node.add_identity(from, to);
+    // Each element is reduced alone, along an axis of its own.
+    axes = {dimensions};
+    from.sizes.push_back(1);
+    reduced.kept.push_back(1);
   }
-  node.add(operation);
+  node.add(DmlOperator("REDUCE")
+               .input("InputTensor", from)
+               .output("OutputTensor", reshaped(to, reduced.kept))
+               .counts("Axes", as_counts(axes))
+               .choose("Function", function.dml));
 }
 
 void map_arg(Mapping& node) {

@@ -105,4 +105,40 @@ TEST_CASE("onnx scalars: nodes that take a scalar compute it") {
   CHECK(difference({"Transpose", {x}}, {x}) == "");
 }
 
+// A reduction of no dimension still computes its function, of each element alone.
+TEST_CASE("onnx scalars: reductions along no axis keep their function") {
+  const std::vector<std::pair<std::string, std::function<double(double)>>> functions{
+      {"ReduceL1", [](double x) { return std::abs(x); }},
+      {"ReduceL2", [](double x) { return std::abs(x); }},
+      {"ReduceLogSum", [](double x) { return std::log(x); }},
+      {"ReduceLogSumExp", [](double x) { return x; }},
+      {"ReduceMax", [](double x) { return x; }},
+      {"ReduceMean", [](double x) { return x; }},
+      {"ReduceMin", [](double x) { return x; }},
+      {"ReduceProd", [](double x) { return x; }},
+      {"ReduceSum", [](double x) { return x; }},
+      {"ReduceSumSquare", [](double x) { return x * x; }},
+  };
+  for (const auto& [type, function] : functions) {
+    CAPTURE(type);
+    const double number = type == "ReduceLogSum" ? 3 : -2;
+    const Numbers x = scalar(number), expected = scalar(function(number));
+    for (const bool keeps : {false, true}) {
+      const std::string kept = integer("keepdims", keeps);
+      CHECK(difference({type, {x}, {kept}, 1, 18}, {expected}) == "");
+      for (const std::int64_t axis : {0, -1})
+        CHECK(difference({type, {x, whole_numbers({axis})}, {kept}, 1, 18}, {expected}) == "");
+    }
+    CHECK(has(run_node({type, {x, whole_numbers({1})}, {}, 1, 18}).findings, "its axis is 1"));
+    for (const Sizes& sizes : {Sizes{2, 3}, {3, 1, 2, 2, 1}}) {
+      const Numbers all = numbers_at(sizes, [&](const Sizes& place) {
+        return number + (number > 0 ? 1 : -1) * static_cast<double>(place[0] + place.back());
+      });
+      Numbers each = all;
+      for (double& value : each.values) value = function(value);
+      CHECK(difference({type, {all}, {integer("noop_with_empty_axes", 1)}, 1, 18}, {each}) == "");
+    }
+  }
+}
+
 }  // namespace dmlop::test::onnx_scalars_test
