@@ -22,7 +22,8 @@ View along_axis(Mapping& node, std::size_t input, const Sizes& sizes, std::size_
   return view;
 }
 
-void quantize(Mapping& node, const std::string& type, DataType to_type, const Sizes& sizes) {
+void quantize(Mapping& node, const std::string& type, const View& to) {
+  const Sizes& sizes = to.sizes;
   if (node.integer("block_size", 0) != 0) Mapping::refuse("quantization in blocks is not read yet");
   const std::int64_t written = node.integer("axis", 1);
   const std::size_t axis =
@@ -33,16 +34,40 @@ void quantize(Mapping& node, const std::string& type, DataType to_type, const Si
       .input("ScaleTensor", padded(broadcast(along_axis(node, 1, sizes, axis), sizes)));
   if (node.has(2))
     operation.input("ZeroPointTensor", padded(broadcast(along_axis(node, 2, sizes, axis), sizes)));
-  node.add(operation.output("OutputTensor", padded(node.output(0, to_type, sizes))));
+  node.add(operation.output("OutputTensor", padded(to)));
+}
+
+/// The type that output_dtype chooses, or another one without it.
+DataType chosen_type(const Mapping& node, DataType other) {
+  const std::int64_t written = node.integer("output_dtype", 0);
+  if (written == 0) return other;
+  const auto type = data_type_of(written);
+  if (!type)
+    Mapping::refuse("its output_dtype is " + name_of_type(written) +
+                    ", which DirectML does not have");
+  return *type;
 }
 
 void map_quantize(Mapping& node) {
-  const DataType type = node.has(2) ? node.in(2).type : DataType::UInt8;
-  quantize(node, "ELEMENT_WISE_QUANTIZE_LINEAR", type, node.in(0).sizes);
+  const DataType zero_type = node.has(2) ? node.in(2).type : DataType::UInt8;
+  const DataType type = chosen_type(node, zero_type);
+  if (node.has(2) && type != zero_type)
+    Mapping::refuse_invalid("its output_dtype is " + std::string(name_of(type)) +
+                                ", but its zero point is " + std::string(name_of(zero_type)),
+                            "a zero point has the type of the output");
+  const Sizes& sizes = node.in(0).sizes;
+  quantize(node, "ELEMENT_WISE_QUANTIZE_LINEAR", node.output(0, type, sizes));
 }
 
 void map_dequantize(Mapping& node) {
-  quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", node.in(1).type, node.in(0).sizes);
+  const Sizes& sizes = node.in(0).sizes;
+  const DataType scale_type = node.in(1).type;
+  const View to = node.output(0, chosen_type(node, scale_type), sizes);
+  if (to.type == scale_type) return quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", to);
+  // DirectML's output has the type of the scale.
+  const View made = node.temporary(scale_type, sizes);
+  quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", made);
+  node.add_unary("CAST", made, to);
 }
 
 void map_dynamic(Mapping& node) {

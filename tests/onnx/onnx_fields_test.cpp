@@ -1,12 +1,14 @@
 // What attributes of ONNX's nodes become in the fields of DirectML's operators, where ONNX's own
 // tests of operators have no example.
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "graph/describe.hpp"
 #include "onnx/import.hpp"
+#include "onnx_run.hpp"
 #include "onnx_writer.hpp"
 
 namespace dmlop::test::onnx_fields_test {
@@ -285,6 +287,42 @@ TEST_CASE("onnx fields: pooling has as many windows as there are, for all sizes"
     }
   }
   CHECK(cases > 300);
+}
+
+TEST_CASE("onnx fields: output_dtype is the type of what is quantized, and of what comes back") {
+  const auto quantized = [](std::int64_t type, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> names{"x", "s"}, inputs{value("x", {"2"}), value("s", {})};
+    if (!more.empty()) names.emplace_back("z");
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    return fields_of("QuantizeLinear", inputs, {21, names, {integer("output_dtype", type)}});
+  };
+  const auto type_of = [](const Json& fields) {
+    REQUIRE_MESSAGE(fields.is_object(), fields.dump());
+    return fields.at("OutputTensor").at("DataType").get<std::string>().substr(21);
+  };
+  CHECK(type_of(quantized(0)) == "UINT8");
+  CHECK(type_of(quantized(2)) == "UINT8");
+  CHECK(type_of(quantized(3)) == "INT8");
+  CHECK(type_of(quantized(0, {value("z", {}, 3)})) == "INT8");
+  CHECK(type_of(quantized(3, {value("z", {}, 3)})) == "INT8");
+  CHECK(type_of(quantized(4)) == "UINT16");
+  CHECK(quantized(2, {value("z", {}, 3)})
+            .dump()
+            .find("its output_dtype is UINT8, but its zero point is INT8") != std::string::npos);
+  CHECK(quantized(17).dump().find(
+            "its output_dtype is FLOAT8E4M3FN, which DirectML does not have") != std::string::npos);
+}
+
+TEST_CASE("onnx fields: DequantizeLinear makes the type that output_dtype says") {
+  const Numbers x{{3}, {-3, 5, 100}, DataType::Int8}, scale{{}, {0.5}, DataType::Float32};
+  for (const auto& [number, type] :
+       {std::pair(1, DataType::Float32), {10, DataType::Float16}, {0, DataType::Float32}}) {
+    const OnnxRun run =
+        run_node({"DequantizeLinear", {x, scale}, {integer("output_dtype", number)}, 1, 23});
+    REQUIRE(run.findings == "");
+    CHECK(run.outputs[0].type == type);
+    CHECK(difference(run.outputs[0], {{3}, {-1.5, 2.5, 50}}) == "");
+  }
 }
 
 }  // namespace dmlop::test::onnx_fields_test
