@@ -157,6 +157,15 @@ void map_slope(Mapping& node) {
                .output("OutputTensor", to));
 }
 
+/// The type of an exponent that ELEMENT_WISE_POW takes. Those of 64 bits become others.
+DataType exponent_type(DataType base, DataType exponent) {
+  if (exponent == DataType::Float64) return DataType::Float32;
+  const bool is_signed = exponent == DataType::Int64;
+  if (!is_signed && exponent != DataType::UInt64) return exponent;
+  if (is_floating(base)) return base;
+  return is_signed ? DataType::Int32 : DataType::UInt32;
+}
+
 void map_power(Mapping& node) {
   const View base = node.view(0);
   const Value& exponent = node.in(1);
@@ -173,8 +182,9 @@ void map_power(Mapping& node) {
     return;
   }
   View power = node.view(1);
-  if (power.type != base.type) {
-    const View cast = node.temporary(base.type, exponent.sizes);
+  const DataType power_type = exponent_type(base.type, power.type);
+  if (power.type != power_type) {
+    const View cast = node.temporary(power_type, exponent.sizes);
     node.add_unary("CAST", power, cast);
     power = cast;
   }

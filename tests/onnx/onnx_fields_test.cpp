@@ -325,4 +325,24 @@ TEST_CASE("onnx fields: DequantizeLinear makes the type that output_dtype says")
   }
 }
 
+// 4 to the power of 0.5 is 2, not 4 to the power of 0.
+TEST_CASE("onnx fields: the exponent of an integer keeps its fraction") {
+  for (const DataType type : {DataType::Int32, DataType::UInt8, DataType::Float32}) {
+    const Numbers base{{3}, {4, 9, 2}, type};
+    const auto check = [&](const Numbers& exponent, const std::vector<double>& expected) {
+      CAPTURE(name_of(type));
+      CAPTURE(name_of(exponent.type));
+      CHECK(difference({"Pow", {base, exponent}}, {{{3}, expected, type}}) == "");
+    };
+    const double half = type == DataType::Float32 ? 0.5 : 0;
+    for (const DataType exponent : {DataType::Float32, DataType::Float16})
+      check({{3}, {0.5, 1.5, -1}, exponent}, {2, 27, half});
+    check({{}, {0.5}, DataType::Float32}, {2, 3, type == DataType::Float32 ? std::sqrt(2) : 1});
+    for (const DataType exponent : {DataType::Int64, DataType::Int32, DataType::Int8})
+      check({{3}, {2, 1, -1}, exponent}, {16, 9, half});
+    for (const DataType exponent : {DataType::UInt64, DataType::UInt32, DataType::UInt8})
+      check({{3}, {2, 1, 3}, exponent}, {16, 9, 8});
+  }
+}
+
 }  // namespace dmlop::test::onnx_fields_test
