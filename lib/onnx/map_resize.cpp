@@ -20,9 +20,11 @@ struct Resampling {
   float output_offset = 0;
 };
 
-std::uint64_t scaled_size(std::uint64_t size, double scale) {
-  const double made = std::floor(static_cast<double>(size) * scale);
-  if (!(made >= 0 && made < 0x1p31)) Mapping::refuse_invalid("its scales are wrong");
+/// ONNX Runtime multiplies floats: 0.7 is a little less than 7 / 10 there, and 10 times as much is
+/// 7 all the same, which it is not in double.
+std::uint64_t scaled_size(std::uint64_t size, float scale) {
+  const float made = std::floor(static_cast<float>(size) * scale);
+  if (!(made >= 0 && made < 0x1p31F)) Mapping::refuse_invalid("its scales are wrong");
   return static_cast<std::uint64_t>(made);
 }
 
@@ -69,7 +71,7 @@ std::vector<Resampling> resampling_of(Mapping& node) {
       one.scale = static_cast<float>(one.to) / static_cast<float>(one.from);
     } else {
       one.scale = static_cast<float>(scales[i]);
-      one.to = scaled_size(one.from, scales[i]);
+      one.to = scaled_size(one.from, one.scale);
     }
   }
   return made;

@@ -345,4 +345,27 @@ TEST_CASE("onnx fields: the exponent of an integer keeps its fraction") {
   }
 }
 
+// In double, 10 times the float 0.7 is less than 7.
+TEST_CASE("onnx fields: the size that a scale gives is computed in float") {
+  struct Row {
+    std::uint64_t from;
+    float scale;
+    std::uint64_t to;
+  };
+  for (const Row& row : {Row{10, 0.7F, 7}, {5, 1.4F, 7}, {10, 0.69F, 6}, {3, 2, 6}, {7, 0.5F, 3}}) {
+    CAPTURE(row.from);
+    CAPTURE(row.scale);
+    const std::string x = value("x", {std::to_string(row.from)});
+    const std::string scales = tensor("s", 1, {1}, raw_floats({row.scale}));
+    for (const Json& fields :
+         {fields_of("Resize", {x}, {13, {"x", "", "s"}, {}, {scales}}),
+          fields_of("Resize", {x}, {10, {"x", "s"}, {}, {scales}}),
+          fields_of("Upsample", {x}, {9, {"x", "s"}, {}, {scales}}),
+          fields_of("Upsample", {x}, {7, {"x"}, {reals("scales", {row.scale})}})}) {
+      REQUIRE_MESSAGE(fields.is_object(), fields.dump());
+      CHECK(fields.at("OutputTensor").at("Sizes").back() == row.to);
+    }
+  }
+}
+
 }  // namespace dmlop::test::onnx_fields_test
