@@ -9,7 +9,8 @@
 namespace dmlop::app {
 
 std::string preview(const Elements& elements) {
-  const std::uint64_t columns = elements.sizes().back();
+  const bool is_scalar = elements.sizes().empty();
+  const std::uint64_t columns = is_scalar ? 1 : elements.sizes().back();
   const std::uint64_t rows = elements.count() / columns;
   std::vector<std::vector<std::string>> cells;
   std::size_t width = 0;

@@ -141,4 +141,19 @@ TEST_CASE("onnx scalars: reductions along no axis keep their function") {
   }
 }
 
+TEST_CASE("onnx scalars: run shows an output without dimensions") {
+  const Folder folder;
+  folder.write("m.onnx",
+               model({.nodes = {node("ReduceSum", {"x"}, {"y"}, {integer("keepdims", 0)})},
+                      .inputs = {value("x", {"2"})},
+                      .outputs = {value("y", {})}}));
+  folder.write("x.bin", raw_floats({2.5F, 4}));
+  const auto run =
+      dmlop_program({"run", "m.onnx", "--cpu", "-i", "x=x.bin:raw"}, {.folder = folder.path()});
+  CHECK(run.error == "");
+  CHECK(run.code == 0);
+  CHECK(has(run.output, "y: FLOAT32 []\n"));
+  CHECK(has(run.output, "\n    6.5\n"));
+}
+
 }  // namespace dmlop::test::onnx_scalars_test
