@@ -108,8 +108,14 @@ class Importer {
     }
     *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
               *sizes, {},    {}};
-    if (data != nullptr) value->given = *data;
+    if (data != nullptr) give(*value, *data);
     inputs_.push_back(name);
+  }
+
+  /// The elements of an input, with the sizes that the model says.
+  static void give(Value& value, const TensorData& data) {
+    value.given = data;
+    value.given->sizes = value.sizes;
   }
 
   bool has_type(const std::string& title, const TensorData& data, DataType type) {
@@ -128,6 +134,9 @@ class Importer {
       return std::nullopt;
     }
     const std::vector<Dimension>& written = *input.sizes;
+    const bool is_scalar = written.empty();
+    // Files of a scalar may say that it is one element in a row.
+    if (data != nullptr && is_scalar && data->sizes == Sizes{1}) return Sizes();
     if (data != nullptr && data->sizes.size() != written.size()) {
       refuse({.message = title + " has " + counted(written.size(), "dimension") +
                          ", but its file has the sizes " + list_of(data->sizes)});

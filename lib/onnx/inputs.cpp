@@ -19,6 +19,8 @@ RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::st
   for (const Dimension& dimension : input.sizes.value_or(std::vector<Dimension>{}))
     sizes.push_back(dimension.size ? static_cast<std::uint64_t>(*dimension.size) : 0);
   if (std::find(sizes.begin(), sizes.end(), 0U) != sizes.end()) sizes.clear();
+  const bool is_scalar = input.sizes && input.sizes->empty();
+  if (is_scalar) sizes = {1};
   const RawForm complete = form.completed(data_type_of(input.element_type), sizes);
   if (complete.data_type && !complete.sizes.empty()) return complete;
   throw Error(ErrorKind::invalid_input,

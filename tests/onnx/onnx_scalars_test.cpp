@@ -156,4 +156,37 @@ TEST_CASE("onnx scalars: run shows an output without dimensions") {
   CHECK(has(run.output, "\n    6.5\n"));
 }
 
+// NumPy's files of a scalar have the shape (), which is read as [1].
+TEST_CASE("onnx scalars: a scalar comes from a .npy file and from a raw file") {
+  const Folder folder;
+  const std::string element = raw_floats({2.5F});
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (), }";
+  header.resize(117, ' ');
+  folder.write("x.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" + element);
+  folder.write("x.bin", element);
+  folder.write("m.onnx", model({.nodes = {node("Neg", {"x"}, {"y"})},
+                                .inputs = {value("x", {})},
+                                .outputs = {value("y", {})}}));
+  for (const char* file : {"x=x.npy", "x=x.bin:raw", "x=x.bin:FLOAT32:1"}) {
+    CAPTURE(std::string(file));
+    const auto run =
+        dmlop_program({"run", "m.onnx", "--cpu", "-i", file}, {.folder = folder.path()});
+    CHECK(run.error == "");
+    CHECK(run.code == 0);
+    CHECK(has(run.output, "-2.5"));
+  }
+}
+
+TEST_CASE("onnx scalars: two elements are no scalar") {
+  const std::string bytes = model({.nodes = {node("Neg", {"x"}, {"y"})},
+                                   .inputs = {value("x", {})},
+                                   .outputs = {value("y", {})}});
+  const OnnxRun one = run_onnx(bytes, {{"x", {{1}, {2.5}}}});
+  CHECK(one.findings == "");
+  REQUIRE(one.outputs.size() == 1);
+  CHECK(difference(one.outputs[0], scalar(-2.5)) == "");
+  CHECK(has(run_onnx(bytes, {{"x", {{2}, {2.5, 3}}}}).findings,
+            "has 0 dimensions, but its file has the sizes [2]"));
+}
+
 }  // namespace dmlop::test::onnx_scalars_test
