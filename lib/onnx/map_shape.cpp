@@ -136,7 +136,7 @@ std::uint64_t padded_axis(std::size_t axis, std::size_t dimensions) {
 
 void map_concat(Mapping& node) {
   const Value& first = node.in(0);
-  const std::size_t axis = Mapping::axis_of(node.integer("axis", 1), first.sizes.size());
+  const std::size_t axis = Mapping::axis_of(node.required_integer("axis"), first.sizes.size());
   Sizes sizes = first.sizes;
   std::vector<View> views;
   std::uint64_t length = 0;

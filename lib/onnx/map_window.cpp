@@ -98,6 +98,7 @@ void add_pooling(Mapping& node, std::string type, const Windows& windows, const 
 void map_pooling(Mapping& node) {
   const Value& value = node.in(0);
   require_windows(value);
+  node.require_attribute("kernel_shape");
   const bool has_indices = node.wants(1);
   if (has_indices && node.integer("storage_order", 0) != 0)
     Mapping::refuse("its indices count in column order (storage_order)",
@@ -136,6 +137,7 @@ void map_unpooling(Mapping& node) {
   if (value.sizes.size() != 4)
     Mapping::refuse("its input has " + counted(value.sizes.size(), "dimension"),
                     "DirectML's MAX_UNPOOLING has 4");
+  node.require_attribute("kernel_shape");
   const auto windows = windows_of(node, value.sizes, counts_of(node, "kernel_shape", 2, 0, 1));
   Sizes sizes(value.sizes.begin(), value.sizes.begin() + 2);
   for (std::size_t i = 0; i < 2; ++i) {

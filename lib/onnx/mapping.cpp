@@ -93,10 +93,13 @@ std::int64_t Mapping::integer(std::string_view name, std::int64_t other) const {
   return attribute == nullptr ? other : attribute->integer;
 }
 
+void Mapping::require_attribute(std::string_view name) const {
+  if (!has_attribute(name)) refuse_invalid("its attribute " + std::string(name) + " is missing");
+}
+
 std::int64_t Mapping::required_integer(std::string_view name) const {
-  const Attribute* attribute = find(name);
-  if (attribute == nullptr) refuse_invalid("its attribute " + std::string(name) + " is missing");
-  return attribute->integer;
+  require_attribute(name);
+  return find(name)->integer;
 }
 
 float Mapping::real(std::string_view name, float other) const {

@@ -76,6 +76,7 @@ class Mapping {
 
   // Attributes.
   bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
+  void require_attribute(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t other) const;
   std::int64_t required_integer(std::string_view name) const;
   float real(std::string_view name, float other) const;

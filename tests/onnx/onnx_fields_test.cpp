@@ -368,4 +368,21 @@ TEST_CASE("onnx fields: the size that a scale gives is computed in float") {
   }
 }
 
+TEST_CASE("onnx fields: an attribute that ONNX requires must be there") {
+  const std::string x = value("x", {"1", "1", "4", "4"});
+  const auto is_refused = [&](const std::string& type, const std::vector<std::string>& inputs,
+                              const std::string& attribute) {
+    const std::string said =
+        fields_of(type, {x, value("i", {"1", "1", "4", "4"}, 7)}, {13, inputs}).dump();
+    CAPTURE(said);
+    CHECK(said.find("its attribute " + attribute + " is missing") != std::string::npos);
+  };
+  for (const char* type : {"MaxPool", "AveragePool", "LpPool"})
+    is_refused(type, {"x"}, "kernel_shape");
+  is_refused("MaxUnpool", {"x", "i"}, "kernel_shape");
+  is_refused("Concat", {"x", "x"}, "axis");
+  // A filter has the sizes of its windows.
+  CHECK(fields_of("Conv", {x, value("w", {"2", "1", "3", "3"})}, {13, {"x", "w"}}).is_object());
+}
+
 }  // namespace dmlop::test::onnx_fields_test
