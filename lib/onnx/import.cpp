@@ -24,6 +24,7 @@ class Importer {
   Importer(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
       : model_(model), request_(request), diagnostics_(diagnostics) {
     imported_.graph.file = model.path;
+    collect_names();
   }
 
   Imported import() {
@@ -37,6 +38,19 @@ class Importer {
   }
 
  private:
+  void collect_names() {
+    for (const ValueInfo& input : model_.inputs) names_.emplace(input.name);
+    for (const Tensor& tensor : model_.initializers) names_.emplace(tensor.name);
+    for (const Node& node : model_.nodes) names_.insert(node.outputs.begin(), node.outputs.end());
+  }
+
+  /// A name that no value of the model has, nor another edge that was named here.
+  std::string free_edge(const std::string& wanted) {
+    std::string edge = wanted;
+    for (std::size_t i = 2; !names_.insert(edge).second; ++i) edge = wanted + std::to_string(i);
+    return edge;
+  }
+
   void refuse(Diagnostic finding) {
     finding.file = model_.path;
     diagnostics_.push_back(std::move(finding));
@@ -273,7 +287,7 @@ class Importer {
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     const OnnxOperator& row = row_of(node);
-    Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs));
+    Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs), names_);
     row.map(mapping);
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
@@ -388,8 +402,8 @@ class Importer {
   std::string copy_of(const Value& value, const std::string& name) {
     // An input, and a constant that nodes read, have the name already.
     const bool is_taken = !value.constant || constants_.contains(name);
-    const std::string from = is_taken ? name : name + "/value";
-    std::string to = is_taken ? name + "/output" : name;
+    const std::string from = is_taken ? name : free_edge(name + "/value");
+    std::string to = is_taken ? free_edge(name + "/output") : name;
     if (value.constant) add_constant(from, *value.constant);
     const View source{from, value.type, value.sizes, {}};
     const View target{to, value.type, value.sizes, {}};
@@ -429,6 +443,7 @@ class Importer {
   std::unordered_map<std::string, Value> values_;
   std::set<std::string> lost_;       // values that follow from what has a finding
   std::set<std::string> constants_;  // edges of constants in the graph
+  std::set<std::string> names_;      // that are taken
   std::vector<std::string> inputs_;
   std::size_t refused_ = 0;
   std::uint64_t made_bytes_ = 0;  // of constants that no file has

@@ -152,7 +152,11 @@ std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
 
 std::string Mapping::own_edge() {
   const std::string_view name = node_.outputs.empty() ? node_.name : node_.outputs.front();
-  return std::string(name) + "/" + std::to_string(next_edge_++);
+  std::string edge;
+  do {
+    edge = std::string(name) + "/" + std::to_string(next_edge_++);
+  } while (names_.contains(edge));
+  return edge;
 }
 
 View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean) {

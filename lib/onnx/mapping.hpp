@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,10 +47,11 @@ struct OnnxOperator {
 
 class Mapping {
  public:
-  /// `inputs` are null where one is left out.
+  /// `inputs` are null where one is left out. Edges of the node's own have none of `names`, which
+  /// must outlive this.
   Mapping(const Node& node, const OnnxOperator& row, std::int64_t version,
-          std::vector<const Value*> inputs)
-      : node_(node), row_(row), version_(version), inputs_(std::move(inputs)) {}
+          std::vector<const Value*> inputs, const std::set<std::string>& names)
+      : node_(node), row_(row), version_(version), inputs_(std::move(inputs)), names_(names) {}
 
   const OnnxOperator& row() const { return row_; }
   /// The version of the operator set that the node belongs to.
@@ -132,6 +134,7 @@ class Mapping {
   const OnnxOperator& row_;
   std::int64_t version_;
   std::vector<const Value*> inputs_;
+  const std::set<std::string>& names_;
   std::size_t next_edge_ = 0;
 };
 

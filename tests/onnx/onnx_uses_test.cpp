@@ -199,6 +199,60 @@ TEST_CASE("onnx uses: an initializer is read by nodes that are computed at once 
   CHECK(cases == 24 * 4 * 2);
 }
 
+// HardSwish becomes two operators, with an edge of its own between them.
+TEST_CASE("onnx uses: edges of dmlop's own have names that no value of the model has") {
+  const Numbers x = some_numbers({2, 3});
+  const auto mapped = [&](const std::function<double(double)>& function) {
+    Numbers made = x;
+    for (double& number : made.values) number = function(number);
+    return made;
+  };
+  const Numbers negative = mapped([](double v) { return -v; });
+  const Numbers swish = mapped([](double v) { return v * std::clamp(v / 6 + 0.5, 0.0, 1.0); });
+  const std::string own = node("HardSwish", {"x"}, {"y"});
+  const auto check = [&](const Parts& parts, const std::vector<Numbers>& expected,
+                         const std::map<std::string, Numbers>& more = {}) {
+    std::map<std::string, Numbers> files = more;
+    files.emplace("x", x);
+    const OnnxRun run = run_onnx(model(parts), files);
+    CHECK(run.findings == "");
+    REQUIRE(run.outputs.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(difference(run.outputs[i], expected[i]) == "");
+  };
+  const std::vector<std::string> inputs{value("x", {"2", "3"})}, both = values_of({"y", "y/0"});
+  const std::string other = node("Neg", {"x"}, {"y/0"});
+  check({.nodes = {own, other}, .inputs = inputs, .outputs = both}, {swish, negative});
+  check({.nodes = {other, own}, .inputs = inputs, .outputs = both}, {swish, negative});
+  const std::string sum = node("Add", {"y", "y/0"}, {"z"});
+  const Numbers zero = mapped([](double) { return 0; });
+  const std::string zeros = tensor("y/0", 1, {2, 3}, raw_floats(std::vector<float>(6, 0)));
+  check(
+      {.nodes = {own, sum}, .initializers = {zeros}, .inputs = inputs, .outputs = values_of({"z"})},
+      {swish});
+  check({.nodes = {own, sum},
+         .inputs = {inputs[0], value("y/0", {"2", "3"})},
+         .outputs = values_of({"z"})},
+        {swish}, {{"y/0", zero}});
+  // Constants and inputs that are outputs have a copy.
+  const std::string constant = tensor("k", 1, {3}, raw_floats({1, 2, 3}));
+  for (const std::vector<std::string>& outputs :
+       {std::vector<std::string>{"k", "k/value"}, {"k/value", "k"}}) {
+    std::vector<Numbers> expected{{{3}, {1, 2, 3}}, negative};
+    if (outputs[0] != "k") std::swap(expected[0], expected[1]);
+    check({.nodes = {node("Neg", {"x"}, {"k/value"})},
+           .initializers = {constant},
+           .inputs = inputs,
+           .outputs = values_of(outputs)},
+          expected);
+  }
+  for (const char* name : {"x/output", "x/value"})
+    check({.nodes = {node("Neg", {"x"}, {name})},
+           .inputs = inputs,
+           .outputs = values_of({name, "x"})},
+          {negative, x});
+}
+
 TEST_CASE("onnx uses: a node may have any of its outputs") {
   struct Row {
     const char* type;
