@@ -42,6 +42,7 @@ class Importer {
     for (const ValueInfo& input : model_.inputs) names_.emplace(input.name);
     for (const Tensor& tensor : model_.initializers) names_.emplace(tensor.name);
     for (const Node& node : model_.nodes) names_.insert(node.outputs.begin(), node.outputs.end());
+    for (const ValueInfo& output : model_.outputs) output_names_.emplace(output.name);
   }
 
   /// A name that no value of the model has, nor another edge that was named here.
@@ -49,6 +50,11 @@ class Importer {
     std::string edge = wanted;
     for (std::size_t i = 2; !names_.insert(edge).second; ++i) edge = wanted + std::to_string(i);
     return edge;
+  }
+
+  /// The edge of a constant. An output of the model leaves its name to the operator that copies it.
+  std::string edge_of_constant(const std::string& name) {
+    return output_names_.contains(name) ? free_edge(name + "/value") : name;
   }
 
   void refuse(Diagnostic finding) {
@@ -90,7 +96,7 @@ class Importer {
     try {
       TensorData data = data_of(tensor, model_.path, model_.file, request_.confinement);
       keep(data);
-      *value = {name, data.type, data.is_boolean, data.sizes, {}, {}};
+      *value = {edge_of_constant(name), data.type, data.is_boolean, data.sizes, {}, {}};
       value->constant = std::move(data);
     } catch (const Error& error) {
       lost_.insert(name);
@@ -126,8 +132,9 @@ class Importer {
     inputs_.push_back(name);
   }
 
-  /// The elements of an input, with the sizes that the model says.
-  static void give(Value& value, const TensorData& data) {
+  /// An input whose elements a file has is a constant of the graph.
+  void give(Value& value, const TensorData& data) {
+    value.edge = edge_of_constant(value.edge);
     value.given = data;
     value.given->sizes = value.sizes;
   }
@@ -294,7 +301,9 @@ class Importer {
     for (std::optional<Value>& output : mapping.outputs) {
       if (!output) continue;
       Value* value = add_value(output->edge, title);
-      if (value != nullptr) *value = std::move(*output);
+      if (value == nullptr) continue;
+      if (output->constant) output->edge = edge_of_constant(output->edge);
+      *value = std::move(*output);
     }
   }
 
@@ -398,14 +407,15 @@ class Importer {
     imported_.outputs.push_back({name, value.type, value.is_boolean, value.sizes});
   }
 
-  /// An output is that of an operator, so what is none becomes one. It keeps its name.
+  /// An output is that of an operator, so what is none becomes one. It keeps its name, unless it is
+  /// an input that no file gives, which has the name already.
   std::string copy_of(const Value& value, const std::string& name) {
-    // An input, and a constant that nodes read, have the name already.
-    const bool is_taken = !value.constant || constants_.contains(name);
-    const std::string from = is_taken ? name : free_edge(name + "/value");
-    std::string to = is_taken ? free_edge(name + "/output") : name;
-    if (value.constant) add_constant(from, *value.constant);
-    const View source{from, value.type, value.sizes, {}};
+    const auto [copy, is_new] = copies_.try_emplace(name, name);
+    std::string& to = copy->second;
+    if (!is_new) return to;
+    if (value.edge == name) to = free_edge(name + "/output");
+    if (value.constant) add_constant(value.edge, *value.constant);
+    const View source{value.edge, value.type, value.sizes, {}};
     const View target{to, value.type, value.sizes, {}};
     imported_.graph.nodes.push_back(DmlOperator("ELEMENT_WISE_IDENTITY")
                                         .input("InputTensor", padded(source))
@@ -424,9 +434,9 @@ class Importer {
     for (const GraphNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
     for (const std::string& name : inputs_) {
       const Value& value = values_.at(name);
-      const bool is_read = read.contains(name);
+      const bool is_read = read.contains(value.edge);
       if (is_read && value.given) {
-        nodes.insert(nodes.begin(), constant_node(name, *value.given));
+        nodes.insert(nodes.begin(), constant_node(value.edge, *value.given));
         continue;
       }
       imported.graph.inputs.push_back(is_read ? name : "");
@@ -444,6 +454,8 @@ class Importer {
   std::set<std::string> lost_;       // values that follow from what has a finding
   std::set<std::string> constants_;  // edges of constants in the graph
   std::set<std::string> names_;      // that are taken
+  std::set<std::string> output_names_;
+  std::map<std::string, std::string> copies_;  // edges of outputs that are copied, by their names
   std::vector<std::string> inputs_;
   std::size_t refused_ = 0;
   std::uint64_t made_bytes_ = 0;  // of constants that no file has

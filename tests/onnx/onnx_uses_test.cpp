@@ -253,6 +253,23 @@ TEST_CASE("onnx uses: edges of dmlop's own have names that no value of the model
           {negative, x});
 }
 
+// Files give the inputs, so that their edges need no name that people write.
+TEST_CASE("onnx uses: an output has the name and the sizes that the model says") {
+  const Numbers x = some_numbers({2, 3});
+  const std::vector<std::string> nodes{node("Add", {"x", "k"}, {"y"})};
+  const std::string constant = tensor("k", 1, {3}, raw_floats({1, 2, 3}));
+  const std::vector<std::string> outputs{"x", "y", "k"};
+  const OnnxRun run = run_onnx(model({.nodes = nodes,
+                                      .initializers = {constant},
+                                      .inputs = {value("x", {"2", "3"})},
+                                      .outputs = values_of(outputs)}),
+                               {{"x", x}});
+  CHECK(run.findings == "");
+  CHECK(run.graph.outputs == outputs);
+  CHECK(run.graph.sizes.at("x") == Sizes{2, 3});
+  CHECK(run.graph.sizes.at("k") == Sizes{3});
+}
+
 TEST_CASE("onnx uses: a node may have any of its outputs") {
   struct Row {
     const char* type;
