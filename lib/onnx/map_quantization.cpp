@@ -72,11 +72,13 @@ void map_dequantize(Mapping& node) {
 
 void map_dynamic(Mapping& node) {
   const View from = padded(node.view(0));
-  node.add(DmlOperator("DYNAMIC_QUANTIZE_LINEAR")
-               .input("InputTensor", from)
-               .output("OutputTensor", padded(node.output(0, DataType::UInt8, node.in(0).sizes)))
-               .output("OutputScaleTensor", padded(node.output(1, DataType::Float32, {})))
-               .output("OutputZeroPointTensor", padded(node.output(2, DataType::UInt8, {}))));
+  const std::size_t count = from.sizes.size();
+  node.add(
+      DmlOperator("DYNAMIC_QUANTIZE_LINEAR")
+          .input("InputTensor", from)
+          .output("OutputTensor", padded(node.output(0, DataType::UInt8, node.in(0).sizes)))
+          .output("OutputScaleTensor", padded(node.output(1, DataType::Float32, {}), count))
+          .output("OutputZeroPointTensor", padded(node.output(2, DataType::UInt8, {}), count)));
 }
 
 constexpr OnnxOperator quantization_table[]{

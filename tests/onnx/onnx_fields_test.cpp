@@ -325,6 +325,17 @@ TEST_CASE("onnx fields: DequantizeLinear makes the type that output_dtype says")
   }
 }
 
+TEST_CASE("onnx fields: DynamicQuantizeLinear takes up to 8 dimensions") {
+  for (std::size_t dimensions = 1; dimensions <= 8; ++dimensions) {
+    CAPTURE(dimensions);
+    Sizes sizes(dimensions, 1);
+    sizes.back() = 3;
+    const Numbers x{sizes, {0, 2, 5.1}};
+    CHECK(difference({"DynamicQuantizeLinear", {x}, {}, 3},
+                     {{sizes, {0, 100, 255}}, {{}, {0.02}}, {{}, {0}}}) == "");
+  }
+}
+
 // 4 to the power of 0.5 is 2, not 4 to the power of 0.
 TEST_CASE("onnx fields: the exponent of an integer keeps its fraction") {
   for (const DataType type : {DataType::Int32, DataType::UInt8, DataType::Float32}) {
