@@ -333,7 +333,8 @@ class Importer {
     const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
     const OnnxOperator* row = find_onnx_operator(node.type, domain);
     if (row == nullptr)
-      Mapping::refuse("ONNX Runtime's DirectML provider does not have this operator");
+      throw Refusal{"dmlop does not read this operator", "",
+                    "dmlop ops --onnx lists those that it reads"};
     if (row->map == nullptr) Mapping::refuse(row->reason);
     if (model_.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +
