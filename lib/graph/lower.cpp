@@ -110,6 +110,8 @@ class Lowering {
     added.is_usable = true;
     const auto sizes = graph_.sizes.find(added.name);
     if (sizes != graph_.sizes.end()) added.sizes = sizes->second;
+    const auto type = graph_.types.find(added.name);
+    if (type != graph_.types.end()) added.type = type->second;
     return lowered_.model.resources.size() - 1;
   }
 

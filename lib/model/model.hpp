@@ -44,8 +44,9 @@ struct Resource {
   std::uint64_t size = 0;     // of the buffer, including padding to 4 bytes
   bool has_own_size = false;  // the model gives the size
   bool is_deferred = false;
-  bool is_usable = false;  // it was read without findings
-  std::optional<Sizes> sizes = {};  // of what an operator writes, if the file says them
+  bool is_usable = false;             // it was read without findings
+  std::optional<Sizes> sizes = {};    // of what an operator writes, if the file says them
+  std::optional<DataType> type = {};  // the same
 
   /// The number of elements of the initial values; 0 if they have several types.
   std::uint64_t value_count() const {

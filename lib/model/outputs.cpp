@@ -165,6 +165,9 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     tensor.sizes = *buffer.sizes;
     tensor.strides = packed_strides(tensor.sizes);
   }
+  // DirectML writes indices without a sign, and ONNX calls them INT64.
+  if (tensor.writer != nullptr && buffer.type && are_integers_alike(*buffer.type, tensor.data_type))
+    tensor.data_type = *buffer.type;
   return tensor;
 }
 

@@ -374,7 +374,9 @@ class Importer {
     for (const DmlOperator& operation : mapping.operators)
       imported_.graph.nodes.push_back(operation.node(name));
     for (const std::optional<Value>& output : mapping.outputs) {
-      if (output) imported_.graph.sizes[output->edge] = output->sizes;
+      if (!output) continue;
+      imported_.graph.sizes[output->edge] = output->sizes;
+      imported_.graph.types[output->edge] = output->type;
     }
   }
 

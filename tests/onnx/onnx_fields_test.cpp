@@ -396,4 +396,18 @@ TEST_CASE("onnx fields: an attribute that ONNX requires must be there") {
   CHECK(fields_of("Conv", {x, value("w", {"2", "1", "3", "3"})}, {13, {"x", "w"}}).is_object());
 }
 
+// DirectML writes them as UINT64.
+TEST_CASE("onnx fields: indices are INT64") {
+  const Numbers x = some_numbers({1, 2, 4, 4});
+  const OneNode top{"TopK", {x, whole_numbers({2})}, {}, 2};
+  const OneNode pool{"MaxPool", {x}, {integers("kernel_shape", {2, 2})}, 2};
+  for (const OneNode& one : {top, pool}) {
+    CAPTURE(one.type);
+    const OnnxRun run = run_node(one);
+    REQUIRE(run.findings == "");
+    CHECK(run.outputs[0].type == DataType::Float32);
+    CHECK(run.outputs[1].type == DataType::Int64);
+  }
+}
+
 }  // namespace dmlop::test::onnx_fields_test
