@@ -229,8 +229,8 @@ TEST_CASE("--set: null is refused for a name that nothing has") {
     return with_set("GEMM", {"ATensor=FLOAT32:2,3", "FusedActivation=ACTIVATION_ELU", setting})
         .findings;
   };
-  for (const std::string& setting : {"CTensor=null", "OutputTensor=null", "ATensor.Strides=null",
-                                     "FusedActivation.Alpha=null"}) {
+  for (const char* setting : {"CTensor=null", "OutputTensor=null", "ATensor.Strides=null",
+                              "FusedActivation.Alpha=null"}) {
     for (const std::string& finding : findings(setting))
       CHECK_MESSAGE(finding.find("unknown") == std::string::npos, finding);
   }
