@@ -233,7 +233,8 @@ TEST_CASE(
   CHECK(gpu::make_dispatches(kernel).refusal == "");
   kernel.extents.assign(9, 1);
   for (ElementWiseInput& input : kernel.inputs) input.strides.assign(9, 1);
-  CHECK(gpu::make_dispatches(kernel).refusal == "it has more than 8 dimensions");
+  CHECK(gpu::make_dispatches(kernel).refusal ==
+        "it has more than 8 axes, where a dimension in blocks counts as two");
   kernel = sum_kernel(4);
   kernel.compute = ComputeType::float64;
   CHECK(gpu::make_dispatches(kernel).refusal == "GPU kernels do not compute with FLOAT64");

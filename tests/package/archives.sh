@@ -34,7 +34,8 @@ done
 tar -xzf first/*.tar.gz
 mv dmlop-* archive
 [ -z "$(tar -tvzf first/*.tar.gz | grep -v '^[^ ]* 0/0 ')" ] || fail "the archive names who built it"
-tar -tzf first/*.tar.gz | sort -c || fail "the files of the archive are in no order"
+# The order is that of paths, where folders end without a slash.
+tar -tzf first/*.tar.gz | sed 's|/$||' | LC_ALL=C sort -c || fail "the files of the archive are in no order"
 dpkg-deb -x first/*.deb debian
 # Beside the other files, a .deb has what Debian asks of each.
 of_debian='^[.]/share/(doc/dmlop/(copyright|changelog[.]gz)|lintian(/.*)?)$'
