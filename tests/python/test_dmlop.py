@@ -108,7 +108,8 @@ def test_every_way_to_name_an_operation_and_its_inputs(tmp_path):
 def test_arrays_in_the_order_of_inputs_are_for_texts_and_files_too(tmp_path):
     text = """{ // a comment
       "type": /* "TILE" */ "PADDING",
-      "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [1, 0]}}"""
+      "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [1, 0,], /* last */},
+    }"""
     (tmp_path / "op.json").write_text(text)
     for each in (text, text.encode(), tmp_path / "op.json", tmp_path):
         assert (dmlop.run(each, X, device="cpu") == PADDED).all()
@@ -119,9 +120,10 @@ def test_arrays_in_the_order_of_inputs_are_for_texts_and_files_too(tmp_path):
         assert "1:20" in message and "which inputs" not in message
 
 
-def test_comments_in_texts_are_no_part_of_strings():
-    read = dmlop._context._without_comments
+def test_comments_and_commas_in_strings_stay():
+    read = dmlop._context._strict_json
     assert read('{"a": "// b", /* " */ "c\\"/*": 1} // "') == '{"a": "// b",   "c\\"/*": 1}  '
+    assert read('{"a": ",]", "b": [1, /**/ ],}') == '{"a": ",]", "b": [1    ] }'
 
 
 def test_values_of_numpy_are_fields():

@@ -73,10 +73,13 @@ def _plain(value: Any) -> Any:
     raise _errors.Usage(f"a {type(value).__name__} is no value of a field: {value!r}")
 
 
-def _without_comments(text: str) -> str:
-    """JSON as Python reads it. Comments in strings are none."""
-    tokens = r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/'
-    return re.sub(tokens, lambda token: token[0] if token[0][0] == '"' else " ", text, flags=re.DOTALL)
+def _strict_json(text: str) -> str:
+    """A text that Python reads: without the comments and the commas behind a last element that
+    descriptions may have. Strings stay as they are."""
+    for left_out in (r"//[^\n]*|/\*.*?\*/", r",(?=\s*[}\]])"):
+        tokens = r'"(?:\\.|[^"\\])*"|' + left_out
+        text = re.sub(tokens, lambda token: token[0] if token[0][0] == '"' else " ", text, flags=re.DOTALL)
+    return text
 
 
 class Source:
@@ -154,7 +157,7 @@ class Source:
             if text is None:
                 with open(self.file or "", "rb") as file:
                     text = file.read()
-            return json.loads(_without_comments(text.decode("utf-8-sig"))).get("type")
+            return json.loads(_strict_json(text.decode("utf-8-sig"))).get("type")
         except (OSError, json.JSONDecodeError):
             # The library says what is wrong.
             invoke(library.dmlop_check, byref(self.struct), None, 0, None)
@@ -163,8 +166,8 @@ class Source:
         return None
 
     def input_fields(self) -> Optional[List[_operators.Field]]:
-        """The operator's inputs; None if the operator is not known here. Errors: of a text or a file
-        that is none."""
+        """The operator's inputs; None if the operator is not known here. Errors: what the library
+        says of a text or a file that is no description."""
         name = self.operator if self.operator is not None else self._operator_of_text()
         if not isinstance(name, str):
             return None
