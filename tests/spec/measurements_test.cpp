@@ -113,10 +113,10 @@ TEST_CASE("measurements: the program has the numbers of the file") {
   REQUIRE(errors.size() == measured_errors().size());
   for (std::size_t i = 0; i < errors.size(); ++i) {
     const MeasuredError& error = measured_errors()[i];
-    CHECK(error.operator_name == errors[i][0]);
-    CHECK(error.data_type == errors[i][1]);
+    CHECK(error.operator_name == errors[i][0].get<std::string>());
+    CHECK(error.data_type == errors[i][1].get<std::string>());
     CHECK(error.where == (errors[i].size() > 4 ? errors[i][4].get<std::string>() : ""));
-    CHECK(error.measure->name == errors[i][2]);
+    CHECK(error.measure->name == errors[i][2].get<std::string>());
     for (const auto& [device, value] : errors[i][3].items())
       CHECK(error.find(device) == value.get<double>());
   }
@@ -124,9 +124,9 @@ TEST_CASE("measurements: the program has the numbers of the file") {
   REQUIRE(rows.size() == speeds().size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Speed& speed = speeds()[i];
-    CHECK(speed.operator_name == rows[i][0]);
-    CHECK(speed.run->name == rows[i][1]);
-    CHECK(speed.work == rows[i][2]);
+    CHECK(speed.operator_name == rows[i][0].get<std::string>());
+    CHECK(speed.run->name == rows[i][1].get<std::string>());
+    CHECK(speed.work == rows[i][2].get<std::string>());
     CHECK(speed.values.size() == rows[i][3].size());
     for (const SpeedValue& value : speed.values) {
       const Json& json = rows[i][3].at(value.type);
