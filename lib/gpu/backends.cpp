@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/per_process.hpp"
+
 #ifdef _WIN32
 #include "gpu/d3d12/adapters.hpp"
 #else
@@ -23,6 +25,25 @@ constexpr std::array backends{GpuBackend{"d3d12", d3d12::list_devices, d3d12::op
 constexpr std::array backends{GpuBackend{"vulkan", vulkan::list_devices, vulkan::open_device}};
 #endif
 
+DeviceList find_devices() {
+  static const unsigned loaded_after = forks();  // by the process that loads the drivers
+  DeviceList list{.backends = backend_names()};
+  if (forks() != loaded_after) {
+    list.unavailable =
+        "this process was forked from one that uses GPUs, whose drivers do not survive that: fork "
+        "before the first use of a GPU, or start a new process (in Python by the start method "
+        "\"spawn\")";
+    return list;
+  }
+  for (const GpuBackend& backend : backends) {
+    const BackendDevices& found = backend.list_devices();
+    list.devices.insert(list.devices.end(), found.devices.begin(), found.devices.end());
+    if (found.unavailable.empty()) continue;
+    list.unavailable += (list.unavailable.empty() ? "" : "; ") + found.unavailable;
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<std::string> backend_names() {
@@ -32,17 +53,11 @@ std::vector<std::string> backend_names() {
 }
 
 const DeviceList& list_devices() {
-  static const DeviceList made = [] {
-    DeviceList list{.backends = backend_names()};
-    for (const GpuBackend& backend : backends) {
-      const BackendDevices& found = backend.list_devices();
-      list.devices.insert(list.devices.end(), found.devices.begin(), found.devices.end());
-      if (found.unavailable.empty()) continue;
-      list.unavailable += (list.unavailable.empty() ? "" : "; ") + found.unavailable;
-    }
-    return list;
-  }();
-  return made;
+  struct Made {
+    DeviceList list = find_devices();
+  };
+  static auto& of_process = *new PerProcess<Made>;  // for threads that outlive main()
+  return of_process.get().list;
 }
 
 std::unique_ptr<Device> open_device(std::size_t index) {

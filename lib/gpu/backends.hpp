@@ -13,7 +13,8 @@ namespace dmlop::gpu {
 std::vector<std::string> backend_names();
 
 /// The devices of every backend, in the order of the backends. Listed once per process, at first
-/// need: drivers are loaded for it.
+/// need: drivers are loaded for it. A child that is forked afterwards has none: there Mesa waits
+/// for threads of the parent, and NVIDIA's driver can hang the whole machine.
 const DeviceList& list_devices();
 
 /// Opens the device at `index` of the list. Errors: run_failed, saying what was being done.

@@ -148,8 +148,9 @@ DeviceChoice choose_device(const DeviceRequest& request, const DeviceList& list)
                 "\"" + text + "\" fits several devices: " + list_text(list, found));
   }
   throw Error(ErrorKind::unavailable,
-              "no device fits \"" + text + "\"; there is: " +
-                  (places.empty() ? reason_for_none(list, places) : list_text(list, places)));
+              "no device fits \"" + text + "\"" +
+                  (places.empty() ? ": " + reason_for_none(list, places)
+                                  : "; there is: " + list_text(list, places)));
 }
 
 }  // namespace dmlop::gpu

@@ -34,7 +34,10 @@ unsigned threads_of(const ExecutionOptions& options) {
 }  // namespace
 
 Backend::Backend() = default;
-Backend::~Backend() = default;
+Backend::~Backend() {
+  // To close a parent's device would wait for threads that only the parent has.
+  if (gpu_ && !gpu_->is_of_this_process()) static_cast<void>(gpu_.release());
+}
 Backend::Backend(Backend&&) noexcept = default;
 
 Backend::Backend(const gpu::DeviceRequest& request) {
@@ -101,6 +104,7 @@ Execution Backend::execute_into(const Plan& plan, SlotBytes inputs, SlotMemory o
 // What a plan runs is compiled while others have their turn.
 template <typename Action>
 void Backend::preparing(Action&& action) {
+  gpu_->require_this_process();
   try {
     action();
   } catch (const std::bad_alloc&) {
@@ -114,6 +118,7 @@ Error Backend::out_of_memory() const {
 
 template <typename Action>
 void Backend::on_gpu(Action&& action) {
+  gpu_->require_this_process();
   const std::scoped_lock turn(gpu_->turn);
   try {
     action(gpu_->executor);
