@@ -57,7 +57,7 @@ CheckedOperation check_operation(const Operation& operation, const std::vector<I
     for (const Target& target : *targets)
       request.outputs.push_back({target.name, path_text(target.path)});
   }
-  const std::string file = path_text(operation.file);
+  const std::string file = file_of(operation);
   std::string text = operation.text;
   if (text.empty()) {
     text = with_context("reading the description " + file, [&] { return json::read_text(file); });

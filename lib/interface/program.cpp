@@ -23,7 +23,7 @@ namespace {
 ProgramSource source_of(const Operation& source) {
   if (source.text.empty() && source.file.empty())
     throw Error(ErrorKind::usage, "the program has no contents: give it a text or a file");
-  return {.path = path_text(source.file),
+  return {.path = file_of(source),
           .text = source.text,
           .dimensions = source.dimensions,
           .size_source = onnx::SizeSource::call};

@@ -5,6 +5,8 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/folder.hpp"
+#include "program/open.hpp"
 
 namespace dmlop {
 
@@ -22,6 +24,15 @@ ElementType to_element_type(DataType type) {
 
 std::string path_text(const std::filesystem::path& path) {
   return to_text(path);
+}
+
+std::string file_of(const Operation& operation) {
+  const std::string path = path_text(operation.file);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(operation.file, ignored)) return path;
+  if (std::string description = description_in(path); !description.empty()) return description;
+  if (is_binary_program({.path = path})) return path;
+  throw Error(ErrorKind::usage, text_without_description(path));
 }
 
 FailureKind to_failure_kind(ErrorKind kind) {

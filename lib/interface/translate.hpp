@@ -22,6 +22,10 @@ ElementType to_element_type(DataType type);
 /// UTF-8 with / on every system.
 std::string path_text(const std::filesystem::path& path);
 
+/// The path of the file that an operation names; of a folder, of the description in it. A folder
+/// that is a program as a whole (program/open.hpp) stays as it is. Errors: usage for any other.
+std::string file_of(const Operation& operation);
+
 std::vector<Finding> to_findings(const Diagnostics& diagnostics, std::string_view word = "error");
 
 /// A failure with the findings, whose texts are its message.

@@ -351,6 +351,11 @@ std::string description_in(const std::string& folder) {
   return partitions.size() == 1 ? partitions.front() : "";
 }
 
+std::string text_without_description(const std::string& folder) {
+  return folder +
+         " has no op.json, no model.json, no graph.json, no Partition_N.bin and no model.onnx";
+}
+
 std::vector<std::string> partitions_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code ignored;

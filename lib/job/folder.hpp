@@ -29,6 +29,8 @@ bool has_job_folder(const std::string& description_path);
 /// The description of a folder: its op.json, model.json or graph.json, or else its only
 /// Partition_N.bin; "" if it has none of them, or several partitions.
 std::string description_in(const std::string& folder);
+/// What to say of a folder that has nothing to run.
+std::string text_without_description(const std::string& folder);
 
 /// The graphs that ONNX Runtime wrote to a folder without any description: Partition_0.bin,
 /// Partition_1.bin and so on.

@@ -38,8 +38,7 @@ std::string description_of(const std::string& folder, Diagnostics& diagnostics) 
   std::string path = description_in(folder);
   if (!path.empty()) return path;
   diagnostics.push_back({.kind = ErrorKind::usage,
-                         .message = folder + " has no op.json, no model.json, no graph.json, no "
-                                             "Partition_N.bin and no model.onnx",
+                         .message = text_without_description(folder),
                          .suggestion = "name a description; `dmlop batch " + shell_quoted(folder) +
                                        "` runs the jobs in folders below it, if there are any"});
   return "";
