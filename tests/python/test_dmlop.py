@@ -179,7 +179,6 @@ def test_out_that_does_not_fit():
 def test_arrays_that_are_no_tensors():
     for array, message in [
         (np.array([[1, None]], object), "InputTensor has elements of type object; it holds Python objects"),
-        (np.array([[True]]), "InputTensor has elements of type bool; a tensor has no such type: pass array.view"),
         (np.array([[1j]]), "InputTensor has elements of type complex128"),
         (np.array([["text"]]), "InputTensor has elements of type <U4"),
         (np.zeros((2, 2), [("a", "f4")]), "InputTensor has elements of type"),
@@ -202,6 +201,14 @@ def test_buffers_of_another_type_are_no_output():
         assert pad(X, out=raw) is raw
         assert bytes(raw) == PADDED.tobytes()
     assert pad(X, out=array.array("f", [0] * 12)).tolist() == pad(X).flatten().tolist()
+
+
+def test_booleans_are_uint8():
+    truth = np.array([[True, False], [False, True]])
+    for strided in (truth, truth.T, truth[:, ::-1]):
+        inverse = dmlop.run("ELEMENT_WISE_LOGICAL_NOT", strided, device="cpu")
+        assert inverse.dtype == np.uint8
+        assert (inverse == ~strided).all()
 
 
 def test_counts_that_c_would_cut():
@@ -426,7 +433,13 @@ def test_operators_may_be_named_in_lower_case(tmp_path, monkeypatch):
     # A file or a folder of this name is meant.
     monkeypatch.chdir(tmp_path)
     (tmp_path / "padding").mkdir()
-    assert "padding/op.json" in refusal(dmlop.IoFailed, lambda: dmlop.check("padding"))
+    assert "padding has no op.json, no model.json" in refusal(dmlop.Usage, lambda: dmlop.check("padding"))
+
+
+def test_programs_may_be_folders():
+    assert len(dmlop.load(SAMPLES / "graph").nodes) == len(dmlop.load(SAMPLES / "graph/graph.json").nodes) > 0
+    assert dmlop.load(SAMPLES / "onnx", dimensions={"batch": 2}).inputs[0].sizes[0] == 2
+    assert "padding/op.json is no graph and no model" in refusal(dmlop.Usage, lambda: dmlop.load(SAMPLES / "padding"))
 
 
 def test_threads_run_at_the_same_time():
@@ -487,6 +500,19 @@ def test_ctrl_c_ends_a_long_run(handler, kind):
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert (output, errors, process.returncode) == (f"ended by {kind}\n[1.]\n", "", 0)
+
+
+def test_a_run_goes_on_where_the_handler_of_ctrl_c_returns():
+    presses = []
+    before = signal.signal(signal.SIGINT, lambda *_: presses.append(1))
+    try:
+        timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        total = dmlop.run("REDUCE", np.broadcast_to(np.float32(1), (1 << 3, 1 << 7, 1 << 20)), device="cpu", **SUM)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (total.item(), presses) == (1 << 30, [1])
 
 
 DAEMON = """
@@ -565,6 +591,40 @@ def test_a_process_may_fork_while_another_thread_opens_a_device():
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_WHILE_OPENING], capture_output=True, text=True,
                          timeout=600, check=False)
     assert (run.stdout, run.stderr, run.returncode) == ("3\n", "", 0)
+
+
+FORKED_AFTER_GPU = """
+import array, dmlop, os, signal
+x = array.array("f", [1, 2, 3])
+context = dmlop.Context("vulkan:0")
+sine = context.compile("ELEMENT_WISE_SIN")
+on_gpu = bytes(sine(x))
+child = os.fork()
+if child == 0:
+    signal.alarm(300)
+    for call in (lambda: sine(x), lambda: dmlop.Context("vulkan:0")):
+        try:
+            call()
+        except dmlop.Error as error:
+            print(type(error).__name__, error, flush=True)
+    print(dmlop.Context().device, len(bytes(dmlop.run("ELEMENT_WISE_SIN", x))), flush=True)
+    context.close()
+    sine = context = None
+    os._exit(3)
+print(os.waitpid(child, 0)[1] >> 8, bytes(sine(x)) == on_gpu)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+def test_a_process_that_was_forked_after_use_of_a_gpu_has_none():
+    if "vulkan:0" not in [device.spec for device in dmlop.devices()]:
+        pytest.skip("there is no Vulkan device")
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_AFTER_GPU], capture_output=True, text=True,
+                         timeout=600, check=False)
+    opened, other, child, end = run.stdout.splitlines()
+    assert opened == "RunFailed vulkan:0 was opened before this process was forked, and works in the parent alone"
+    assert other.startswith('Unavailable no device fits "vulkan:0": this process was forked from one that uses GPUs')
+    assert (child, end, run.stderr, run.returncode) == ("cpu 12", "3 True", "", 0)
 
 
 def test_memory_is_given_back():

@@ -22,7 +22,6 @@ from ._library import (
     OperationStruct,
     TensorStruct,
     encoded,
-    fail,
     free_with,
     invoke,
     library,
@@ -128,8 +127,6 @@ class Source:
             self._describe({"type": _operator_named(op)}, fields)
         elif isinstance(op, (str, os.PathLike)):
             self.file = os.fspath(op)
-            if os.path.isdir(self.file):
-                self.file = os.path.join(self.file, "op.json")
             self._refuse_fields(fields)
         else:
             raise _errors.Usage(
@@ -155,7 +152,8 @@ class Source:
         try:
             text = self.text
             if text is None:
-                with open(self.file or "", "rb") as file:
+                path = self.file or ""
+                with open(os.path.join(path, "op.json") if os.path.isdir(path) else path, "rb") as file:
                     text = file.read()
             return json.loads(_strict_json(text.decode("utf-8-sig"))).get("type")
         except (OSError, json.JSONDecodeError):
@@ -390,16 +388,13 @@ class _Plan:
             made = [output.make() for output in outputs]
         else:
             made = self._accept(out)
-        error = c_void_p()
-        status = library.dmlop_prepared_run(
+        invoke(
+            library.dmlop_prepared_run,
             self.handle,
             self._inputs(*[views[i].address for i in self.order]),
             self._outputs(*[address for _, address, _ in made]),
             make_call(),
-            byref(error),
         )
-        if status != 0:
-            fail(status, error)
         if len(made) == 1:
             return made[0][0]
         return tuple(array for array, _, _ in made)
@@ -430,21 +425,22 @@ class _Plans:
     LIMIT = 64
 
     def __init__(self) -> None:
+        # Each call of it is atomic. A lock could be held by another thread while the process forks.
         self._plans: OrderedDict[Any, _Plan] = OrderedDict()
-        self._lock = threading.Lock()
 
     def find(self, key: Any) -> Optional[_Plan]:
-        with self._lock:
-            plan = self._plans.get(key)
-            if plan is not None:
+        plan = self._plans.get(key)
+        if plan is not None:
+            try:
                 self._plans.move_to_end(key)
-            return plan
+            except KeyError:  # another thread has just removed it
+                pass
+        return plan
 
     def add(self, key: Any, plan: _Plan) -> None:
-        with self._lock:
-            self._plans[key] = plan
-            if len(self._plans) > self.LIMIT:
-                self._plans.popitem(last=False)
+        self._plans[key] = plan
+        if len(self._plans) > self.LIMIT:
+            self._plans.popitem(last=False)
 
 
 class Compiled:

@@ -90,14 +90,16 @@ class CriteriaStruct(ctypes.Structure):
 
 def _path() -> str:
     """The library in this package, or the one that DMLOP_LIBRARY names. The package of a system has
-    it where libraries are: in lib/ for lib/python3/dist-packages/dmlop."""
+    it where libraries are: in lib/ for lib/python3/dist-packages/dmlop, or in lib64/ beside it."""
     name = {"win32": "dmlop_c.dll", "darwin": "libdmlop_c.dylib"}.get(sys.platform, "libdmlop_c.so")
     folder = os.path.dirname(os.path.abspath(__file__))
-    library = os.path.join(os.path.dirname(folder), os.pardir, os.pardir, "libdmlop_c.so.1")
+    lib = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
+    prefix = os.path.dirname(lib)
     named = os.environ.get("DMLOP_LIBRARY")
     if named:
         return named
-    for path in (os.path.join(folder, name), library):
+    installed = [os.path.join(of, "libdmlop_c.so.1") for of in (lib, os.path.join(prefix, "lib64"))]
+    for path in [os.path.join(folder, name), *installed]:
         if os.path.exists(path):
             return path
     return "libdmlop_c.so.1" if sys.platform == "linux" else name
@@ -188,31 +190,35 @@ def free_with(owner: Any, free: Callable[[c_void_p], None], handle: c_void_p) ->
     weakref.finalize(owner, free, handle).atexit = False
 
 
-def _raise_interruption() -> None:
+def _handle_interruption() -> None:
+    """Calls the handler of Ctrl-C, which raises an exception or wants the call to go on."""
     handler = signal.getsignal(signal.SIGINT)
-    if callable(handler):
-        handler(signal.SIGINT, sys._getframe(1))
-    raise KeyboardInterrupt
+    if not callable(handler):
+        raise KeyboardInterrupt
+    handler(signal.SIGINT, sys._getframe(1))
 
 
-def fail(status: int, error: c_void_p) -> None:
+def _fail(status: int, error: c_void_p) -> None:
     """Raises what a call stored, and frees it."""
     text = library.dmlop_error_message(error).decode("utf-8", "replace")
     findings = library.dmlop_error_findings(error).decode("utf-8", "replace")
     library.dmlop_error_free(error)
-    if status == 130:
-        _raise_interruption()
     kind = _errors.BY_STATUS.get(status, _errors.Error)
     raise kind(text, _errors.findings_of(findings))
 
 
 def invoke(function: Callable[..., int], *arguments: Any) -> int:
-    """Calls a function whose last argument is for its error. Returns its status, 0 or 1."""
-    error = c_void_p()
-    status = function(*arguments, ctypes.byref(error))
-    if status > 1:
-        fail(status, error)
-    return status
+    """Calls a function whose last argument is for its error. Returns its status, 0 or 1. As Python's
+    own calls do (PEP 475), it is called again where the handler of Ctrl-C returns."""
+    while True:
+        error = c_void_p()
+        status = function(*arguments, ctypes.byref(error))
+        if status <= 1:
+            return status
+        if status != 130:
+            _fail(status, error)
+        library.dmlop_error_free(error)
+        _handle_interruption()
 
 
 def take_text(pointer: c_void_p) -> str:

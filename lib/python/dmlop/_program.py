@@ -102,6 +102,6 @@ def load(
     confined_to: Any = None,
     dimensions: Optional[Mapping[str, int]] = None,
 ) -> Program:
-    """Reads and checks a program: a path, bytes, JSON text, or a dict as in JSON. `dimensions` are
-    the sizes of an ONNX model's dimensions that have a name."""
+    """Reads and checks a program: a path, also of a folder, bytes, JSON text, or a dict as in JSON.
+    `dimensions` are the sizes of an ONNX model's dimensions that have a name."""
     return Program(Source(program, None, feature_level, judge, confined_to, dimensions))

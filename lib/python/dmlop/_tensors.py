@@ -44,6 +44,7 @@ _BY_KIND = {(_KINDS[code], size): number for number, _, code, size in _TYPES[:11
 if numpy is not None:
     _DTYPES = {number: numpy.dtype(code) for number, code in _CODES.items()}
     _BY_DTYPE = {dtype: number for number, dtype in _DTYPES.items() if number <= 11}
+    _BY_DTYPE[numpy.dtype(bool)] = NUMBERS["UINT8"]
 else:
     _DTYPES, _BY_DTYPE = {}, {}
 
@@ -159,7 +160,6 @@ def _type_of(name: str, dtype: Any) -> int:
         return number
     remedy = {
         "O": "it holds Python objects: pass an array of numbers, such as array.astype(numpy.float32)",
-        "b": "a tensor has no such type: pass array.view(numpy.uint8)",
         "c": "a tensor has no complex numbers: pass its real and imaginary parts",
     }.get(dtype.kind, "a tensor has no such type")
     _refuse_type(name, f"has elements of type {dtype}; {remedy}")
@@ -208,7 +208,7 @@ def _number_of(memory: memoryview) -> Optional[int]:
 def _view_buffer(name: str, value: Any, type: Optional[int], shape: Any) -> View:
     memory = memoryview(value)
     if type is None:
-        number = _number_of(memory)
+        number = NUMBERS["UINT8"] if memory.format == "?" else _number_of(memory)
         if number is None:
             _refuse_type(name, f"has elements of format {memory.format!r}; a tensor has no such type")
         type, shape = number, memory.shape
