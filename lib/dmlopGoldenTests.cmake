@@ -1,7 +1,7 @@
 # dmlop_add_golden_tests(DIRECTORY [PREFIX prefix] [DEVICE device])
 #
-# Adds a test for each op.json, model.json and graph.json below DIRECTORY. The test runs the job and compares its output
-# with the golden file beside it. Its name is PREFIX (empty by default) followed by the id that `dmlop batch` gives the
+# Adds a test for each op.json, model.json, graph.json and Partition_N.bin below DIRECTORY, and for each model.onnx with a
+# test_data_set_0 beside it. The test runs the job and compares its output with the golden file beside it. Its name is PREFIX (empty by default) followed by the id that `dmlop batch` gives the
 # job, which is its folder below DIRECTORY. Its labels are the operator of an op.json and the tags of its job.json. The
 # test is skipped if the job is SKIPPED or UNSUPPORTED on DEVICE (cpu by default). The next build notices descriptions
 # that were added or removed, and job.json files that changed.
@@ -21,11 +21,8 @@ function(dmlop_add_golden_tests directory)
 
   _dmlop_literal_pattern("${directory}" pattern)
   file(GLOB_RECURSE files FOLLOW_SYMLINKS LIST_DIRECTORIES false CONFIGURE_DEPENDS
-    "${pattern}/op.json" "${pattern}/model.json" "${pattern}/graph.json")
-  if(files STREQUAL "")
-    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json, model.json or graph.json lies in ${directory} "
-      "or below it")
-  endif()
+    "${pattern}/op.json" "${pattern}/model.json" "${pattern}/graph.json" "${pattern}/Partition_*.bin"
+    "${pattern}/model.onnx")
   # CMake does not split a list inside brackets, so they are replaced for a moment.
   string(ASCII 1 opening)
   string(ASCII 2 closing)
@@ -35,18 +32,18 @@ function(dmlop_add_golden_tests directory)
     string(REPLACE "${opening}" "[" file "${file}")
     string(REPLACE "${closing}" "]" file "${file}")
     get_filename_component(folder "${file}" DIRECTORY)
+    get_filename_component(description "${file}" NAME)
+    _dmlop_descriptions("${folder}" descriptions)
+    if(NOT description IN_LIST descriptions)
+      continue()
+    endif()
     file(RELATIVE_PATH id "${directory}" "${folder}")
     if(id STREQUAL "")
       get_filename_component(id "${directory}" NAME)
     endif()
     # The first of a folder's descriptions has the folder's id.
-    set(first "")
-    foreach(description IN ITEMS op.json model.json graph.json)
-      if(first STREQUAL "" AND EXISTS "${folder}/${description}")
-        set(first "${folder}/${description}")
-      endif()
-    endforeach()
-    if(NOT file STREQUAL first)
+    list(GET descriptions 0 first)
+    if(NOT description STREQUAL first)
       get_filename_component(stem "${file}" NAME_WE)
       string(APPEND id "/${stem}")
     endif()
@@ -57,7 +54,30 @@ function(dmlop_add_golden_tests directory)
     add_test(NAME "${name}" COMMAND dmlop::program batch "${directory}" "--filter=${filter}"
       "--device=${arg_DEVICE}" --skip-code 77)
     set_tests_properties("${name}" PROPERTIES SKIP_RETURN_CODE 77 LABELS "${operator};${tags}")
+    set(is_any TRUE)
   endforeach()
+  if(NOT is_any)
+    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json, model.json, graph.json or Partition_N.bin, and no model.onnx "
+      "beside a test_data_set_0, lies in ${directory} or below it")
+  endif()
+endfunction()
+
+# The names of a folder's descriptions, in the order of `dmlop batch`.
+function(_dmlop_descriptions folder result)
+  set(names "")
+  foreach(name IN ITEMS op.json model.json graph.json)
+    if(EXISTS "${folder}/${name}")
+      list(APPEND names "${name}")
+    endif()
+  endforeach()
+  _dmlop_literal_pattern("${folder}" pattern)
+  file(GLOB partitions RELATIVE "${folder}" "${pattern}/Partition_*.bin")
+  list(FILTER partitions INCLUDE REGEX "^Partition_[0-9]+\\.bin$")
+  list(APPEND names ${partitions})
+  if(EXISTS "${folder}/model.onnx" AND IS_DIRECTORY "${folder}/test_data_set_0")
+    list(APPEND names model.onnx)
+  endif()
+  set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
 # The shell pattern that matches only `text`.
@@ -68,10 +88,13 @@ endfunction()
 
 # The operator that a description names, such as PADDING; "" if none can be read.
 function(_dmlop_operator file result)
-  file(READ "${file}" text)
-  string(JSON type ERROR_VARIABLE error GET "${text}" type)
-  if(error)
-    set(type "")
+  set(type "")
+  if(file MATCHES "\\.json$")
+    file(READ "${file}" text)
+    string(JSON type ERROR_VARIABLE error GET "${text}" type)
+    if(error)
+      set(type "")
+    endif()
   endif()
   string(REGEX REPLACE "^DML_OPERATOR_" "" type "${type}")
   set(${result} "${type}" PARENT_SCOPE)
