@@ -87,6 +87,9 @@ class Tensor:
     """A tensor without NumPy: packed elements in memory. `data` is a memoryview of its bytes."""
 
     __slots__ = ("type", "shape", "data")
+    type: str
+    shape: Tuple[int, ...]
+    data: memoryview
 
     def __init__(self, type: str, shape: Sequence[int], data: Any):
         if type not in NUMBERS:
