@@ -235,6 +235,8 @@ def view(name: str, value: Any, packed: bool = False) -> View:
         return view_array(name, value, packed)
     if isinstance(value, Tensor):
         return _view_buffer(name, value.data, NUMBERS[value.type], value.shape)
+    if isinstance(value, bytes):  # a text for NumPy
+        return _view_buffer(name, value, None, None)
     if isinstance(value, (list, tuple, int, float, complex, str)) or value is None:
         if numpy is None or not isinstance(value, numpy.generic):
             kind = type(value).__name__
