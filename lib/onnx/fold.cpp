@@ -22,7 +22,7 @@ Graph graph_of(const Mapping& mapping) {
   for (const DmlOperator& operation : mapping.operators)
     graph.nodes.push_back(operation.node("folded"));
   for (const std::optional<Value>& output : mapping.outputs) {
-    if (output) graph.outputs.push_back(output->edge);
+    if (output && !output->constant) graph.outputs.push_back(output->edge);
   }
   return graph;
 }
@@ -41,7 +41,7 @@ bool compute(Mapping& mapping, bool is_constant) {
       runtime.dispatch(std::get<DispatchCommand>(command));
     std::size_t next = 0;
     for (std::optional<Value>& output : mapping.outputs) {
-      if (!output) continue;
+      if (!output || output->constant) continue;
       const std::size_t resource = lowered->model.outputs[next++];
       const Buffer packed =
           packed_elements(tensor_of(lowered->model, resource), runtime.contents(resource));

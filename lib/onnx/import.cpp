@@ -296,6 +296,7 @@ class Importer {
     const OnnxOperator& row = row_of(node);
     Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs), names_);
     row.map(mapping);
+    mapping.finish();
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
     for (std::optional<Value>& output : mapping.outputs) {
@@ -374,7 +375,7 @@ class Importer {
     for (const DmlOperator& operation : mapping.operators)
       imported_.graph.nodes.push_back(operation.node(name));
     for (const std::optional<Value>& output : mapping.outputs) {
-      if (!output) continue;
+      if (!output || output->constant) continue;
       imported_.graph.sizes[output->edge] = output->sizes;
       imported_.graph.types[output->edge] = output->type;
     }

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -34,21 +36,22 @@ Reduced reduce(const Sizes& sizes, const std::vector<std::size_t>& axes, bool ke
 struct ReduceFunction {
   const char* onnx;
   const char* dml;
-  bool changes_one = false;  // what it makes of one element may be another
+  bool changes_one = false;               // what it makes of one element may be another
+  std::optional<double> of_nothing = {};  // what it makes of no elements
 };
 
 const ReduceFunction& function_of(const Mapping& node) {
   static constexpr std::array<ReduceFunction, 10> functions{
-      {{"ReduceL1", "L1", true},
-       {"ReduceL2", "L2", true},
+      {{"ReduceL1", "L1", true, 0},
+       {"ReduceL2", "L2", true, 0},
        {"ReduceLogSum", "LOG_SUM", true},
        {"ReduceLogSumExp", "LOG_SUM_EXP"},
        {"ReduceMax", "MAX"},
        {"ReduceMean", "AVERAGE"},
        {"ReduceMin", "MIN"},
-       {"ReduceProd", "MULTIPLY"},
-       {"ReduceSum", "SUM"},
-       {"ReduceSumSquare", "SUM_SQUARE", true}}};
+       {"ReduceProd", "MULTIPLY", false, 1},
+       {"ReduceSum", "SUM", false, 0},
+       {"ReduceSumSquare", "SUM_SQUARE", true, 0}}};
   return *std::ranges::find(functions, std::string_view(node.row().name), &ReduceFunction::onnx);
 }
 
@@ -64,14 +67,25 @@ std::vector<std::size_t> axes_of_reduction(Mapping& node, std::size_t dimensions
   return axes;
 }
 
+/// The number that a sum or a product of no elements is.
+void map_empty_reduce(Mapping& node, const Sizes& output, double number) {
+  const DataType type = node.in(0).type;
+  const auto element = element_from(type, number);
+  node.constant_output(
+      0, new_data(type, output,
+                  {element.begin(), element.begin() + static_cast<std::ptrdiff_t>(size_of(type))}));
+}
+
 void map_reduce(Mapping& node) {
   const Value& value = node.in(0);
   const std::size_t dimensions = value.sizes.size();
   std::vector<std::size_t> axes = axes_of_reduction(node, dimensions);
-  View from = node.view(0);
   Reduced reduced = reduce(value.sizes, axes, node.integer("keepdims", 1) != 0);
-  const View to = node.output(0, value.type, reduced.output, value.is_boolean);
   const ReduceFunction& function = function_of(node);
+  if (element_count(value.sizes) == 0 && element_count(reduced.output) == 1 && function.of_nothing)
+    return map_empty_reduce(node, reduced.output, *function.of_nothing);
+  View from = node.view(0);
+  const View to = node.output(0, value.type, reduced.output, value.is_boolean);
   if (axes.empty()) {
     if (!function.changes_one) return node.add_identity(from, to);
     // Each element is reduced alone, along an axis of its own.

@@ -145,9 +145,12 @@ void map_concat(Mapping& node) {
     if (next.size() != sizes.size())
       Mapping::refuse_invalid("its inputs have different numbers of dimensions");
     length += next[axis];
+    sizes[axis] = next[axis];
+    if (next != sizes)
+      Mapping::refuse_invalid("its inputs " + list_of(first.sizes) + " and " + list_of(next) +
+                              " do not fit together along axis " + std::to_string(axis));
     if (next[axis] > 0) views.push_back(padded(node.view(i)));
   }
-  if (views.empty()) Mapping::refuse("its output is empty");
   sizes[axis] = length;
   const View to = padded(node.output(0, first.type, sizes, first.is_boolean));
   node.add(DmlOperator("JOIN")
@@ -193,7 +196,8 @@ void map_split(Mapping& node) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Sizes sizes = value.sizes;
     sizes[axis] = parts[i];
-    views.push_back(padded(node.output(i, value.type, sizes, value.is_boolean)));
+    const View to = node.output(i, value.type, sizes, value.is_boolean);
+    if (parts[i] > 0) views.push_back(padded(to));
   }
   node.add(DmlOperator("SPLIT")
                .input("InputTensor", from)

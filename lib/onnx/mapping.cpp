@@ -33,7 +33,10 @@ void Mapping::require_elements(const std::string& tensor, const Sizes& sizes) {
 View Mapping::view(std::size_t input) {
   const Value& value = in(input);
   if (value.constant || !value.edge.empty()) used.push_back(&value);
-  require_elements("its input " + std::to_string(input), value.sizes);
+  if (element_count(value.sizes) != 0)
+    require_elements("its input " + std::to_string(input), value.sizes);
+  else if (!empty_input_)
+    empty_input_ = input;
   return {value.edge, value.type, value.sizes, {}};
 }
 
@@ -160,7 +163,14 @@ std::string Mapping::own_edge() {
 }
 
 View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean) {
+  if (element_count(sizes) == 0) {
+    TensorData nothing = new_data(type, sizes, {});
+    nothing.is_boolean = is_boolean;
+    constant_output(output, std::move(nothing));
+    return {"", type, sizes, {}};
+  }
   require_elements("its output", sizes);
+  require_full_inputs();
   if (!wants(output)) return {"", type, sizes, {}};
   if (outputs.size() <= output) outputs.resize(output + 1);
   Value value{std::string(node_.outputs[output]), type, is_boolean, sizes, {}, {}};
@@ -175,6 +185,22 @@ void Mapping::constant_output(std::size_t output, TensorData data) {
   Value value{std::string(node_.outputs[output]), data.type, data.is_boolean, data.sizes, {}, {}};
   value.constant = std::move(data);
   outputs[output] = std::move(value);
+}
+
+void Mapping::require_full_inputs() const {
+  if (empty_input_)
+    require_elements("its input " + std::to_string(*empty_input_), in(*empty_input_).sizes);
+}
+
+void Mapping::finish() {
+  const bool has_constants_only =
+      !outputs.empty() && std::ranges::all_of(outputs, [](const std::optional<Value>& output) {
+        return !output || output->constant;
+      });
+  if (!has_constants_only) return require_full_inputs();
+  operators.clear();
+  constants.clear();
+  used.clear();
 }
 
 View Mapping::temporary(DataType type, const Sizes& sizes) {

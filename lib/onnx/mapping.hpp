@@ -69,7 +69,7 @@ class Mapping {
   bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
   /// Refuses if it is left out.
   const Value& in(std::size_t input) const;
-  /// An input as an edge with its own sizes.
+  /// An input as an edge with its own sizes. It may be empty if the outputs are, too.
   View view(std::size_t input);
   /// Elements that must be known before anything runs.
   const TensorData& known(std::size_t input) const;
@@ -99,7 +99,8 @@ class Mapping {
   bool wants(std::size_t output) const {
     return output < node_.outputs.size() && !node_.outputs[output].empty();
   }
-  /// Says what an output is. One that the model leaves out gets an edge without a name.
+  /// Says what an output is. One that the model leaves out gets an edge without a name. One without
+  /// elements is known: it becomes a constant.
   View output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean = false);
   /// An output whose elements are known.
   void constant_output(std::size_t output, TensorData data);
@@ -117,6 +118,10 @@ class Mapping {
 
   const Node& node() const { return node_; }
 
+  /// Ends the mapping. Without an output that an operator writes, none is needed. Refuses an empty
+  /// input of an output that has elements.
+  void finish();
+
   // What was made.
   struct Constant {
     std::string edge;
@@ -128,6 +133,7 @@ class Mapping {
   std::vector<const Value*> used;  // inputs that became edges
 
  private:
+  void require_full_inputs() const;
   std::string own_edge();
 
   const Node& node_;
@@ -136,6 +142,7 @@ class Mapping {
   std::vector<const Value*> inputs_;
   const std::set<std::string>& names_;
   std::size_t next_edge_ = 0;
+  std::optional<std::size_t> empty_input_;  // the first one that was viewed
 };
 
 /// The sizes that NumPy's rules give several tensors. Refuses if there are none.
