@@ -39,22 +39,17 @@ class Importer {
 
  private:
   void collect_names() {
-    for (const ValueInfo& input : model_.inputs) names_.emplace(input.name);
-    for (const Tensor& tensor : model_.initializers) names_.emplace(tensor.name);
-    for (const Node& node : model_.nodes) names_.insert(node.outputs.begin(), node.outputs.end());
+    for (const ValueInfo& input : model_.inputs) names_.take(input.name);
+    for (const Tensor& tensor : model_.initializers) names_.take(tensor.name);
+    for (const Node& node : model_.nodes) {
+      for (const std::string_view output : node.outputs) names_.take(output);
+    }
     for (const ValueInfo& output : model_.outputs) output_names_.emplace(output.name);
-  }
-
-  /// A name that no value of the model has, nor another edge that was named here.
-  std::string free_edge(const std::string& wanted) {
-    std::string edge = wanted;
-    for (std::size_t i = 2; !names_.insert(edge).second; ++i) edge = wanted + std::to_string(i);
-    return edge;
   }
 
   /// The edge of a constant. An output of the model leaves its name to the operator that copies it.
   std::string edge_of_constant(const std::string& name) {
-    return output_names_.contains(name) ? free_edge(name + "/value") : name;
+    return output_names_.contains(name) ? names_.free(name + "/value") : name;
   }
 
   void refuse(Diagnostic finding) {
@@ -417,7 +412,7 @@ class Importer {
     const auto [copy, is_new] = copies_.try_emplace(name, name);
     std::string& to = copy->second;
     if (!is_new) return to;
-    if (value.edge == name) to = free_edge(name + "/output");
+    if (value.edge == name) to = names_.free(name + "/output");
     if (value.constant) add_constant(value.edge, *value.constant);
     const View source{value.edge, value.type, value.sizes, {}};
     const View target{to, value.type, value.sizes, {}};
@@ -457,7 +452,7 @@ class Importer {
   std::unordered_map<std::string, Value> values_;
   std::set<std::string> lost_;       // values that follow from what has a finding
   std::set<std::string> constants_;  // edges of constants in the graph
-  std::set<std::string> names_;      // that are taken
+  EdgeNames names_;
   std::set<std::string> output_names_;
   std::map<std::string, std::string> copies_;  // edges of outputs that are copied, by their names
   std::vector<std::string> inputs_;

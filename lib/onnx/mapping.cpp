@@ -153,13 +153,18 @@ std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
   return list;
 }
 
-std::string Mapping::own_edge() {
-  const std::string_view name = node_.outputs.empty() ? node_.name : node_.outputs.front();
+std::string EdgeNames::free(const std::string& wanted) {
+  std::size_t& tried = tried_[wanted];
   std::string edge;
   do {
-    edge = std::string(name) + "/" + std::to_string(next_edge_++);
-  } while (names_.contains(edge));
+    edge = ++tried == 1 ? wanted : wanted + std::to_string(tried);
+  } while (!taken_.insert(edge).second);
   return edge;
+}
+
+std::string Mapping::own_edge(const char* what) {
+  const std::string_view name = node_.outputs.empty() ? node_.name : node_.outputs.front();
+  return names_.free(std::string(name) + "/" + what);
 }
 
 View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean) {
@@ -204,11 +209,11 @@ void Mapping::finish() {
 }
 
 View Mapping::temporary(DataType type, const Sizes& sizes) {
-  return {own_edge(), type, sizes, {}};
+  return {own_edge("part"), type, sizes, {}};
 }
 
 View Mapping::constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes) {
-  View view{own_edge(), type, sizes, {}};
+  View view{own_edge("constant"), type, sizes, {}};
   constants.push_back({view.edge, new_data(type, sizes, std::move(bytes))});
   return view;
 }

@@ -2,6 +2,7 @@
 // outputs that it declares, and the DirectML operators that it makes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,6 +27,18 @@ struct Value {
   const TensorData* known() const { return constant ? &*constant : given ? &*given : nullptr; }
 };
 
+/// Names of edges: those that the model gives its values, and those that are made beside them.
+class EdgeNames {
+ public:
+  void take(std::string_view name) { taken_.emplace(name); }
+  /// A name that is not taken: the one that is wanted, or that with a number. It is taken then.
+  std::string free(const std::string& wanted);
+
+ private:
+  std::set<std::string> taken_;
+  std::map<std::string, std::size_t> tried_;  // how many names each one led to
+};
+
 /// Why a node becomes no operator of DirectML. It ends the mapping of one node.
 struct Refusal {
   std::string message;
@@ -47,10 +60,10 @@ struct OnnxOperator {
 
 class Mapping {
  public:
-  /// `inputs` are null where one is left out. Edges of the node's own have none of `names`, which
-  /// must outlive this.
+  /// `inputs` are null where one is left out. `names`, which must outlive this, gives edges of the
+  /// node's own theirs.
   Mapping(const Node& node, const OnnxOperator& row, std::int64_t version,
-          std::vector<const Value*> inputs, const std::set<std::string>& names)
+          std::vector<const Value*> inputs, EdgeNames& names)
       : node_(node), row_(row), version_(version), inputs_(std::move(inputs)), names_(names) {}
 
   const OnnxOperator& row() const { return row_; }
@@ -134,14 +147,13 @@ class Mapping {
 
  private:
   void require_full_inputs() const;
-  std::string own_edge();
+  std::string own_edge(const char* what);
 
   const Node& node_;
   const OnnxOperator& row_;
   std::int64_t version_;
   std::vector<const Value*> inputs_;
-  const std::set<std::string>& names_;
-  std::size_t next_edge_ = 0;
+  EdgeNames& names_;
   std::optional<std::size_t> empty_input_;  // the first one that was viewed
 };
 

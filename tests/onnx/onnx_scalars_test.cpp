@@ -159,11 +159,8 @@ TEST_CASE("onnx scalars: run shows an output without dimensions") {
 // NumPy's files of a scalar have the shape (), which is read as [1].
 TEST_CASE("onnx scalars: a scalar comes from a .npy file and from a raw file") {
   const Folder folder;
-  const std::string element = raw_floats({2.5F});
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (), }";
-  header.resize(117, ' ');
-  folder.write("x.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" + element);
-  folder.write("x.bin", element);
+  folder.write("x.npy", float_npy("()", {2.5F}));
+  folder.write("x.bin", raw_floats({2.5F}));
   folder.write("m.onnx", model({.nodes = {node("Neg", {"x"}, {"y"})},
                                 .inputs = {value("x", {})},
                                 .outputs = {value("y", {})}}));

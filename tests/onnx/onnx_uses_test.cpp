@@ -220,20 +220,20 @@ TEST_CASE("onnx uses: edges of dmlop's own have names that no value of the model
     for (std::size_t i = 0; i < expected.size(); ++i)
       CHECK(difference(run.outputs[i], expected[i]) == "");
   };
-  const std::vector<std::string> inputs{value("x", {"2", "3"})}, both = values_of({"y", "y/0"});
-  const std::string other = node("Neg", {"x"}, {"y/0"});
+  const std::vector<std::string> inputs{value("x", {"2", "3"})}, both = values_of({"y", "y/part"});
+  const std::string other = node("Neg", {"x"}, {"y/part"});
   check({.nodes = {own, other}, .inputs = inputs, .outputs = both}, {swish, negative});
   check({.nodes = {other, own}, .inputs = inputs, .outputs = both}, {swish, negative});
-  const std::string sum = node("Add", {"y", "y/0"}, {"z"});
+  const std::string sum = node("Add", {"y", "y/part"}, {"z"});
   const Numbers zero = mapped([](double) { return 0; });
-  const std::string zeros = tensor("y/0", 1, {2, 3}, raw_floats(std::vector<float>(6, 0)));
+  const std::string zeros = tensor("y/part", 1, {2, 3}, raw_floats(std::vector<float>(6, 0)));
   check(
       {.nodes = {own, sum}, .initializers = {zeros}, .inputs = inputs, .outputs = values_of({"z"})},
       {swish});
   check({.nodes = {own, sum},
-         .inputs = {inputs[0], value("y/0", {"2", "3"})},
+         .inputs = {inputs[0], value("y/part", {"2", "3"})},
          .outputs = values_of({"z"})},
-        {swish}, {{"y/0", zero}});
+        {swish}, {{"y/part", zero}});
   // Constants and inputs that are outputs have a copy.
   const std::string constant = tensor("k", 1, {3}, raw_floats({1, 2, 3}));
   for (const std::vector<std::string>& outputs :
