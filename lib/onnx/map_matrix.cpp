@@ -136,17 +136,26 @@ struct Equation {
   std::string output;
 };
 
+/// The output of an equation without an arrow: letters that stand once, in the order of ASCII.
+std::string implicit_output(std::string letters) {
+  std::string output;
+  std::ranges::sort(letters);
+  for (const char c : letters) {
+    if (c != ',' && std::ranges::count(letters, c) == 1) output += c;
+  }
+  return output;
+}
+
 Equation equation_of(const Mapping& node) {
   std::string text = node.text("equation", "");
   std::erase(text, ' ');
   const std::size_t arrow = text.find("->");
+  const std::string left = text.substr(0, arrow);
   const auto is_other = [](char c) {
     return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ',');
   };
-  if (arrow == std::string::npos)
-    Mapping::refuse("its equation \"" + printable(text) + "\" has no ->");
-  Equation equation{{""}, text.substr(arrow + 2)};
-  const std::string left = text.substr(0, arrow);
+  Equation equation{{""},
+                    arrow == std::string::npos ? implicit_output(left) : text.substr(arrow + 2)};
   if (std::any_of(left.begin(), left.end(), is_other) ||
       std::any_of(equation.output.begin(), equation.output.end(), is_other))
     Mapping::refuse("its equation \"" + printable(text) + "\" has more than letters",

@@ -469,6 +469,27 @@ TEST_CASE("onnx sizes: products and sums by letters") {
                    })}) == "");
 }
 
+// Letters that stand once, in the order of ASCII, in which Z is before a.
+TEST_CASE("onnx sizes: an equation without an arrow keeps the letters that stand once") {
+  const Numbers a = some_numbers({2, 3, 4}, 1), b = some_numbers({2, 4, 5}, 2);
+  const Numbers c = some_numbers({2, 3, 4}, 3);
+  const auto same = [](const std::vector<Numbers>& inputs, const char* without, const char* with) {
+    CAPTURE(without);
+    const OnnxRun expected = run_node({"Einsum", inputs, {text("equation", with)}});
+    REQUIRE(expected.findings == "");
+    CHECK(difference({"Einsum", inputs, {text("equation", without)}}, expected.outputs) == "");
+  };
+  same({a, b}, "bij,bjk", "bij,bjk->ik");
+  same({a, b}, " c i b , c b a ", "cib,cba->ai");
+  same({a, c}, "abc,abc", "abc,abc->");
+  same({a}, "cab", "cab->abc");
+  same({a}, "bZa", "bZa->Zab");
+  same({some_numbers({3}), some_numbers({2})}, "y,x", "y,x->xy");
+  const std::string twice =
+      run_node({"Einsum", {some_numbers({3, 3})}, {text("equation", "ii")}}).findings;
+  CHECK(twice.find("an input names a letter twice") != std::string::npos);
+}
+
 // The last dimension of the indices says how many of the input's they pick.
 TEST_CASE("onnx sizes: GatherND and ScatterND pick any number of dimensions") {
   const Sizes sizes{3, 2, 4, 5};
