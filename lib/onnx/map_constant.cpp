@@ -117,13 +117,16 @@ void map_range(Mapping& node) {
 void map_eye(Mapping& node) {
   const Value& like = node.in(0);
   if (like.sizes.size() != 2) Mapping::refuse_invalid("its input must have 2 dimensions");
-  DataType type = like.type;
+  Value made = like;
   if (node.has_attribute("dtype")) {
-    const auto chosen = data_type_of(node.integer("dtype", 0));
-    if (!chosen) Mapping::refuse("DirectML does not have its dtype");
-    type = *chosen;
+    const std::int64_t written = node.integer("dtype", 0);
+    const auto chosen = data_type_of(written);
+    if (!chosen)
+      Mapping::refuse("its dtype is " + name_of_type(written) + ", which DirectML does not have");
+    made.type = *chosen;
+    made.is_boolean = written == static_cast<int>(ElementType::boolean);
   }
-  const View to = padded(node.output(0, type, like.sizes));
+  const View to = padded(node.output(0, made, like.sizes));
   node.add(DmlOperator("DIAGONAL_MATRIX")
                .output("OutputTensor", to)
                .set("Offset", static_cast<std::int32_t>(node.integer("k", 0)))
@@ -140,7 +143,7 @@ void map_trilu(Mapping& node) {
   }
   const View from = padded(node.view(0));
   const Value& value = node.in(0);
-  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, value.sizes));
   const auto begin = static_cast<std::int32_t>(upper ? -0x7FFFFFFF : k + 1);
   const auto end = static_cast<std::int32_t>(upper ? k : 0x7FFFFFFF);
   node.add(DmlOperator("DIAGONAL_MATRIX1")

@@ -66,7 +66,7 @@ void map_skip_layer_normalization(Mapping& node) {
   if (node.has(3)) operation.input("BiasTensor", factors(3));
   std::vector<std::uint64_t> axes;
   for (std::size_t i = dimensions - 1; i < 4; ++i) axes.push_back(i);
-  node.add(operation.output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
+  node.add(operation.output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .counts("Axes", axes)
                .flag("UseMean", true)
                .flag("UseVariance", true)
@@ -118,7 +118,7 @@ void map_matmul_n_bits(Mapping& node) {
   node.add(DmlOperator("GEMM")
                .input("ATensor", reshaped(from, {rows, k}))
                .input("BTensor", matrix)
-               .output("OutputTensor", reshaped(node.output(0, value.type, sizes), {rows, n}))
+               .output("OutputTensor", reshaped(node.output(0, value, sizes), {rows, n}))
                .choose("TransA", "NONE")
                .choose("TransB", "TRANSPOSE")
                .set("Alpha", 1.0F)
@@ -145,7 +145,7 @@ void map_attention(Mapping& node) {
   if (node.has(3)) operation.input("BiasTensor", node.view(3));
   node.add(operation
                .output("OutputTensor",
-                       node.output(0, first.type, {query[0], query[1], node.in(2).sizes[2]}))
+                       node.output(0, node.in(0), {query[0], query[1], node.in(2).sizes[2]}))
                .set("Scale", scale != 0 ? scale : 1 / std::sqrt(size))
                .set("MaskFilterValue", node.real("mask_filter_value", -10000))
                .count("HeadCount", heads)

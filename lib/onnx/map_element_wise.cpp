@@ -23,7 +23,7 @@ std::string operator_of(const Mapping& node) {
 DmlOperator unary(Mapping& node, const std::string& type) {
   const View from = padded(node.view(0));
   const Value& value = node.in(0);
-  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, value.sizes));
   return DmlOperator(type).input("InputTensor", from).output("OutputTensor", to);
 }
 
@@ -116,7 +116,7 @@ void map_binary(Mapping& node) {
   const View b = node.view(1);
   const Value& first = node.in(0);
   const Sizes sizes = broadcast_sizes({first.sizes, node.in(1).sizes});
-  node.add_binary(operator_of(node), a, b, node.output(0, first.type, sizes, first.is_boolean));
+  node.add_binary(operator_of(node), a, b, node.output(0, first, sizes));
 }
 
 void map_comparison(Mapping& node) {
@@ -217,14 +217,14 @@ void chain(Mapping& node, const std::string& type, const View& to) {
 }
 
 void map_variadic(Mapping& node) {
-  const View to = node.output(0, node.in(0).type, common_sizes(node));
+  const View to = node.output(0, node.in(0), common_sizes(node));
   if (node.input_count() == 1) return node.add_identity(node.view(0), to);
   chain(node, operator_of(node), to);
 }
 
 void map_mean(Mapping& node) {
   const Sizes sizes = common_sizes(node);
-  const View to = node.output(0, node.in(0).type, sizes);
+  const View to = node.output(0, node.in(0), sizes);
   if (node.input_count() == 1) return node.add_identity(node.view(0), to);
   if (node.input_count() == 2) return chain(node, "ELEMENT_WISE_MEAN", to);
   const View sum = node.temporary(to.type, sizes);
@@ -242,7 +242,7 @@ void map_where(Mapping& node) {
   const View b = node.view(2);
   const Value& first = node.in(1);
   const Sizes sizes = common_sizes(node);
-  const View to = padded(node.output(0, first.type, sizes, first.is_boolean));
+  const View to = padded(node.output(0, first, sizes));
   node.add(DmlOperator("ELEMENT_WISE_IF")
                .input("ConditionTensor", padded(broadcast(condition, sizes)))
                .input("ATensor", padded(broadcast(a, sizes)))
@@ -320,13 +320,13 @@ void map_dropout(Mapping& node) {
       Mapping::refuse("it drops elements at random (training_mode)");
   }
   const View from = node.view(0);
-  node.add_identity(from, node.output(0, from.type, node.in(0).sizes));
+  node.add_identity(from, node.output(0, node.in(0), node.in(0).sizes));
 }
 
 void map_identity(Mapping& node) {
   const View from = node.view(0);
   const Value& value = node.in(0);
-  node.add_identity(from, node.output(0, value.type, value.sizes, value.is_boolean));
+  node.add_identity(from, node.output(0, value, value.sizes));
 }
 
 constexpr OnnxOperator element_wise_table[]{

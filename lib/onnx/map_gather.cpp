@@ -20,7 +20,7 @@ void map_gather(Mapping& node) {
       std::max({value.sizes.size(), indices.sizes.size(), sizes.size(), std::size_t{1}});
   const View from = padded(node.view(0), count);
   const View places = padded(node.view(1), count);
-  const View to = padded(node.output(0, value.type, sizes, value.is_boolean), count);
+  const View to = padded(node.output(0, value, sizes), count);
   node.add(DmlOperator("GATHER")
                .input("InputTensor", from)
                .input("IndicesTensor", places)
@@ -34,7 +34,7 @@ void map_gather_elements(Mapping& node) {
   const std::size_t axis = Mapping::axis_of(node.integer("axis", 0), value.sizes.size());
   const View from = padded(node.view(0));
   const View places = padded(node.view(1));
-  const View to = padded(node.output(0, value.type, node.in(1).sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, node.in(1).sizes));
   node.add(DmlOperator("GATHER_ELEMENTS")
                .input("InputTensor", from)
                .input("IndicesTensor", places)
@@ -56,7 +56,7 @@ void map_scatter_elements(Mapping& node) {
   const View from = padded(node.view(0));
   const View places = padded(node.view(1));
   const View updates = padded(node.view(2));
-  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, value.sizes));
   node.add(DmlOperator("SCATTER_ELEMENTS")
                .input("InputTensor", from)
                .input("IndicesTensor", places)
@@ -83,7 +83,7 @@ void map_gather_nd(Mapping& node) {
       std::max({value.sizes.size(), indices.sizes.size(), sizes.size(), std::size_t{1}});
   const View from = padded(node.view(0), count);
   const View places = padded(node.view(1), count);
-  const View to = padded(node.output(0, value.type, sizes, value.is_boolean), count);
+  const View to = padded(node.output(0, value, sizes), count);
   DmlOperator operation(batches == 0 ? "GATHER_ND" : "GATHER_ND1");
   operation.input("InputTensor", from)
       .input("IndicesTensor", places)
@@ -103,7 +103,7 @@ void map_scatter_nd(Mapping& node) {
   const View from = padded(node.view(0), count);
   const View places = padded(node.view(1), count);
   const View updates = padded(node.view(2), count);
-  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean), count);
+  const View to = padded(node.output(0, value, value.sizes), count);
   node.add(DmlOperator("SCATTER_ND")
                .input("InputTensor", from)
                .input("IndicesTensor", places)
@@ -126,7 +126,7 @@ void map_one_hot(Mapping& node) {
   places.insert(places.begin() + place, 1);
   const View from = reshaped(node.view(0), places);
   const View values = padded(node.view(2), std::max<std::size_t>(4, sizes.size()));
-  const View to = node.output(0, node.in(2).type, sizes, node.in(2).is_boolean);
+  const View to = node.output(0, node.in(2), sizes);
   node.add(DmlOperator("ONE_HOT")
                .input("IndicesTensor", from)
                .input("ValuesTensor", values)
@@ -151,7 +151,7 @@ void map_reverse_sequence(Mapping& node) {
   lines[time] = 1;
   lengths = broadcast(lengths, lines);
   if (lengths.type == DataType::Int64) lengths.type = DataType::UInt64;
-  const View to = padded(node.output(0, value.type, value.sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, value.sizes));
   node.add(DmlOperator("REVERSE_SUBSEQUENCES")
                .input("InputTensor", from)
                .input("SequenceLengthsTensor", padded(lengths))

@@ -25,7 +25,7 @@ void map_gemm(Mapping& node) {
   operation.input("ATensor", first).input("BTensor", second);
   std::optional<View> third;
   if (node.has(2)) third = node.view(2);
-  const View to = padded(node.output(0, first.type, sizes));
+  const View to = padded(node.output(0, node.in(0), sizes));
   if (third) {
     if (broadcast_sizes({sizes, third->sizes}) != sizes)
       Mapping::refuse_invalid("its C " + list_of(third->sizes) + " does not fit its output " +
@@ -126,7 +126,7 @@ void map_quantized_product(Mapping& node) {
                .input("OutputScaleTensor", line_view(node, 6, dimensions, true))
                .input("OutputZeroPointTensor", line_view(node, 7, dimensions, true))
                .output("OutputTensor",
-                       reshaped(node.output(0, node.in(7).type, made.onnx_output), made.output)));
+                       reshaped(node.output(0, node.in(7), made.onnx_output), made.output)));
 }
 
 // Einsum.

@@ -38,7 +38,7 @@ void map_batch_normalization(Mapping& node) {
                .input("VarianceTensor", channels(node, 4, dimensions))
                .input("ScaleTensor", channels(node, 1, dimensions))
                .input("BiasTensor", channels(node, 2, dimensions))
-               .output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
+               .output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .flag("Spatial", node.integer("spatial", 1) != 0)
                .set("Epsilon", node.real("epsilon", default_epsilon)));
 }
@@ -58,7 +58,7 @@ void map_instance_normalization(Mapping& node) {
                .input("InputTensor", from)
                .input("ScaleTensor", channels(node, 1, dimensions))
                .input("BiasTensor", channels(node, 2, dimensions))
-               .output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
+               .output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .counts("Axes", axes_from(2, dimensions))
                .flag("NormalizeVariance", true)
                .set("Epsilon", node.real("epsilon", default_epsilon)));
@@ -76,7 +76,7 @@ void map_layer_normalization(Mapping& node) {
   DmlOperator operation("MEAN_VARIANCE_NORMALIZATION2");
   operation.input("InputTensor", from).input("ScaleTensor", factors(1));
   if (node.has(2)) operation.input("BiasTensor", factors(2));
-  node.add(operation.output("OutputTensor", padded_behind(node.output(0, value.type, value.sizes)))
+  node.add(operation.output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .counts("Axes", axes_from(axis, from.sizes.size()))
                .flag("UseMean", true)
                .flag("UseVariance", true)
@@ -94,7 +94,7 @@ void map_mean_variance(Mapping& node) {
     axes.push_back(axis + more);
   node.add(DmlOperator("MEAN_VARIANCE_NORMALIZATION1")
                .input("InputTensor", from)
-               .output("OutputTensor", padded(node.output(0, value.type, value.sizes)))
+               .output("OutputTensor", padded(node.output(0, value, value.sizes)))
                .counts("Axes", axes)
                .flag("NormalizeVariance", true)
                .set("Epsilon", default_epsilon));
@@ -114,7 +114,7 @@ void map_local_response(Mapping& node) {
     sizes.insert(sizes.end(), {behind, 1});
   }
   const View from = reshaped(node.view(0), sizes);
-  const View to = reshaped(node.output(0, value.type, value.sizes), sizes);
+  const View to = reshaped(node.output(0, value, value.sizes), sizes);
   node.add(DmlOperator("LOCAL_RESPONSE_NORMALIZATION")
                .input("InputTensor", from)
                .output("OutputTensor", to)
@@ -133,7 +133,7 @@ void map_lp_normalization(Mapping& node) {
   const View from = padded(node.view(0));
   node.add(DmlOperator("LP_NORMALIZATION")
                .input("InputTensor", from)
-               .output("OutputTensor", padded(node.output(0, value.type, value.sizes)))
+               .output("OutputTensor", padded(node.output(0, value, value.sizes)))
                .count("Axis", axis + from.sizes.size() - value.sizes.size())
                .set("Epsilon", default_epsilon)
                .count("P", static_cast<std::uint64_t>(p)));

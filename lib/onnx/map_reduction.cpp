@@ -85,7 +85,7 @@ void map_reduce(Mapping& node) {
   if (element_count(value.sizes) == 0 && element_count(reduced.output) == 1 && function.of_nothing)
     return map_empty_reduce(node, reduced.output, *function.of_nothing);
   View from = node.view(0);
-  const View to = node.output(0, value.type, reduced.output, value.is_boolean);
+  const View to = node.output(0, value, reduced.output);
   if (axes.empty()) {
     if (!function.changes_one) return node.add_identity(from, to);
     // Each element is reduced alone, along an axis of its own.
@@ -122,7 +122,7 @@ void map_softmax(Mapping& node) {
   const std::size_t axis = Mapping::axis_of(node.integer("axis", is_old ? 1 : -1),
                                             std::max<std::size_t>(1, dimensions), is_old);
   const View from = padded(node.view(0));
-  const View to = padded(node.output(0, value.type, value.sizes));
+  const View to = padded(node.output(0, value, value.sizes));
   const std::size_t more = to.sizes.size() - dimensions;
   std::vector<std::uint64_t> axes{axis + more};
   // Before version 13 all dimensions from the axis on are one.
@@ -149,7 +149,7 @@ void map_top_k(Mapping& node) {
   Sizes sizes = value.sizes;
   sizes[axis] = static_cast<std::uint64_t>(k);
   const View from = padded(node.view(0));
-  const View values = padded(node.output(0, value.type, sizes));
+  const View values = padded(node.output(0, value, sizes));
   View indices = padded(node.output(1, DataType::Int64, sizes));
   indices.type = DataType::UInt64;
   node.add(
@@ -168,7 +168,7 @@ void map_cumulative_sum(Mapping& node) {
   if (axes.size() != 1) Mapping::refuse_invalid("its axis must be one number");
   const std::size_t axis = Mapping::axis_of(axes.front(), value.sizes.size());
   const View from = padded(node.view(0));
-  const View to = padded(node.output(0, value.type, value.sizes));
+  const View to = padded(node.output(0, value, value.sizes));
   node.add(
       DmlOperator("CUMULATIVE_SUMMATION")
           .input("InputTensor", from)

@@ -174,7 +174,7 @@ void map_resize(Mapping& node) {
   const bool is_nearest = mode == "nearest";
   const std::string direction = is_nearest ? round(node, all) : "DECREASING";
   View from = node.view(0);
-  View to = node.output(0, from.type, output);
+  View to = node.output(0, node.in(0), output);
   std::vector<float> scales, input_offsets, output_offsets;
   from.sizes.clear();
   to.sizes.clear();

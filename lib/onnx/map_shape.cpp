@@ -16,7 +16,7 @@ void reshape(Mapping& node, const Sizes& sizes) {
     Mapping::refuse_invalid("its output " + list_of(sizes) + " has other elements than its input " +
                             list_of(value.sizes));
   const View from = node.view(0);
-  node.add_identity(from, node.output(0, value.type, sizes, value.is_boolean));
+  node.add_identity(from, node.output(0, value, sizes));
 }
 
 void map_reshape(Mapping& node) {
@@ -108,9 +108,9 @@ void map_transpose(Mapping& node) {
   if (order.size() != value.sizes.size())
     Mapping::refuse_invalid("its perm has " + counted(order.size(), "dimension") +
                             ", but its input has " + std::to_string(value.sizes.size()));
-  if (order.empty()) return node.add_identity(node.view(0), node.output(0, value.type, {}));
+  if (order.empty()) return node.add_identity(node.view(0), node.output(0, value, {}));
   const View from = transposed(node.view(0), order);
-  const View to = node.output(0, value.type, from.sizes, value.is_boolean);
+  const View to = node.output(0, value, from.sizes);
   node.add(
       DmlOperator("ELEMENT_WISE_IDENTITY").input("InputTensor", from).output("OutputTensor", to));
 }
@@ -123,7 +123,7 @@ void map_expand(Mapping& node) {
     wanted.push_back(static_cast<std::uint64_t>(size));
   }
   const Sizes sizes = broadcast_sizes({value.sizes, wanted});
-  const View to = padded(node.output(0, value.type, sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, sizes));
   node.add(DmlOperator("ELEMENT_WISE_IDENTITY")
                .input("InputTensor", padded(broadcast(node.view(0), sizes)))
                .output("OutputTensor", to));
@@ -152,7 +152,7 @@ void map_concat(Mapping& node) {
     if (next[axis] > 0) views.push_back(padded(node.view(i)));
   }
   sizes[axis] = length;
-  const View to = padded(node.output(0, first.type, sizes, first.is_boolean));
+  const View to = padded(node.output(0, first, sizes));
   node.add(DmlOperator("JOIN")
                .inputs("InputTensors", views)
                .output("OutputTensor", to)
@@ -196,7 +196,7 @@ void map_split(Mapping& node) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Sizes sizes = value.sizes;
     sizes[axis] = parts[i];
-    const View to = node.output(i, value.type, sizes, value.is_boolean);
+    const View to = node.output(i, value, sizes);
     if (parts[i] > 0) views.push_back(padded(to));
   }
   node.add(DmlOperator("SPLIT")
@@ -265,7 +265,7 @@ void map_slice(Mapping& node) {
     sizes[axis] = window.count;
   }
   const View from = node.view(0);
-  const View to = node.output(0, value.type, sizes, value.is_boolean);
+  const View to = node.output(0, value, sizes);
   node.add(DmlOperator("SLICE1")
                .input("InputTensor", from)
                .output("OutputTensor", to)
@@ -288,7 +288,7 @@ void map_tile(Mapping& node) {
     sizes[i] *= repeats[i];
   }
   const View from = padded(node.view(0));
-  const View to = padded(node.output(0, value.type, sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, sizes));
   repeats.insert(repeats.begin(), to.sizes.size() - repeats.size(), 1);
   node.add(DmlOperator("TILE")
                .input("InputTensor", from)
@@ -329,7 +329,7 @@ void map_pad(Mapping& node) {
   Sizes sizes = value.sizes;
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] += start[i] + end[i];
   const View from = padded(node.view(0));
-  const View to = padded(node.output(0, value.type, sizes, value.is_boolean));
+  const View to = padded(node.output(0, value, sizes));
   const std::size_t more = to.sizes.size() - start.size();
   start.insert(start.begin(), more, 0);
   end.insert(end.begin(), more, 0);
@@ -362,8 +362,8 @@ void map_depth_to_space(Mapping& node) {
     Mapping::refuse_invalid("its blocksize does not fit " + counted(from[1], "channel"));
   const auto size = static_cast<std::uint64_t>(block);
   const View view = node.view(0);
-  const View to = node.output(0, value.type,
-                              {from[0], from[1] / (size * size), from[2] * size, from[3] * size});
+  const View to =
+      node.output(0, value, {from[0], from[1] / (size * size), from[2] * size, from[3] * size});
   node.add(DmlOperator("DEPTH_TO_SPACE1")
                .input("InputTensor", view)
                .output("OutputTensor", to)
@@ -382,7 +382,7 @@ void map_space_to_depth(Mapping& node) {
     Mapping::refuse_invalid("its blocksize does not fit its input");
   const View view = node.view(0);
   const View to =
-      node.output(0, value.type, {from[0], from[1] * size * size, from[2] / size, from[3] / size});
+      node.output(0, value, {from[0], from[1] * size * size, from[2] / size, from[3] / size});
   node.add(DmlOperator("SPACE_TO_DEPTH")
                .input("InputTensor", view)
                .output("OutputTensor", to)

@@ -109,7 +109,7 @@ void map_pooling(Mapping& node) {
   for (std::size_t i = 0; i < windows.sizes.size(); ++i)
     sizes.push_back(output_size(windows, i, value.sizes[i + 2], node.integer("ceil_mode", 0) != 0));
   const View from = node.view(0);
-  const View to = node.output(0, value.type, sizes);
+  const View to = node.output(0, value, sizes);
   if (!has_indices) return add_pooling(node, node.row().becomes, windows, from, to, nullptr);
   View indices = node.output(1, DataType::Int64, sizes);
   indices.type = DataType::UInt64;
@@ -129,7 +129,7 @@ void map_global_pooling(Mapping& node) {
   Sizes sizes = value.sizes;
   std::fill(sizes.begin() + 2, sizes.end(), 1);
   const View from = node.view(0);
-  add_pooling(node, node.row().becomes, windows, from, node.output(0, value.type, sizes), nullptr);
+  add_pooling(node, node.row().becomes, windows, from, node.output(0, value, sizes), nullptr);
 }
 
 void map_unpooling(Mapping& node) {
@@ -155,7 +155,7 @@ void map_unpooling(Mapping& node) {
   node.add(DmlOperator("MAX_UNPOOLING")
                .input("InputTensor", from)
                .input("IndicesTensor", indices)
-               .output("OutputTensor", node.output(0, value.type, sizes)));
+               .output("OutputTensor", node.output(0, value, sizes)));
 }
 
 // Convolution.
@@ -281,8 +281,7 @@ void map_quantized_convolution(Mapping& node) {
       .input("OutputScaleTensor", channel_view(node, 6, dimensions))
       .input("OutputZeroPointTensor", channel_view(node, 7, dimensions));
   if (node.has(8)) operation.input("BiasTensor", bias_view(node, 8, dimensions));
-  operation
-      .output("OutputTensor", with_two_dimensions(node.output(0, node.in(7).type, made.output)))
+  operation.output("OutputTensor", with_two_dimensions(node.output(0, node.in(7), made.output)))
       .count("GroupCount", made.groups);
   set_windows(operation, made.windows, nullptr, true);
   node.add(operation);

@@ -194,6 +194,10 @@ void Mapping::constant_output(std::size_t output, TensorData data) {
 
 void Mapping::require_full_inputs() const {
   if (empty_input_)
+View Mapping::output(std::size_t output, const Value& like, const Sizes& sizes) {
+  return this->output(output, like.type, sizes, like.is_boolean);
+}
+
     require_elements("its input " + std::to_string(*empty_input_), in(*empty_input_).sizes);
 }
 

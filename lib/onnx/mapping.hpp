@@ -119,6 +119,8 @@ class Mapping {
   void constant_output(std::size_t output, TensorData data);
   /// An edge between two operators of this node.
   View temporary(DataType type, const Sizes& sizes);
+  /// An output with the elements of another value: BOOL stays BOOL.
+  View output(std::size_t output, const Value& like, const Sizes& sizes);
   /// A constant that the mapping makes.
   View constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes);
   View constant_number(DataType type, double number);

@@ -1,0 +1,87 @@
+// Types of ONNX's tensors: where BOOL stays BOOL.
+#include <doctest/doctest.h>
+
+#include "onnx_run.hpp"
+#include "onnx_writer.hpp"
+
+namespace dmlop::test::onnx_types_test {
+namespace {
+
+using namespace onnx_bytes;
+
+constexpr std::int64_t boolean = 9, uint8 = 2;
+
+/// A node that reads "x" first, and writes a value like it.
+struct Moves {
+  std::string type;
+  std::vector<std::string> sizes;
+  std::vector<std::string> others = {};  // inputs
+  std::vector<std::string> attributes = {};
+};
+
+/// What a 3 is after CastLike to a node's output: 1 if that is BOOL.
+double three_like(const Moves& row, std::int64_t type) {
+  std::vector<std::string> names{"x"};
+  names.insert(names.end(), row.others.begin(), row.others.end());
+  Sizes sizes;
+  for (const std::string& size : row.sizes) sizes.push_back(std::stoull(size));
+  const OnnxRun run =
+      run_onnx(model({.nodes = {node(row.type, names, {"h"}, row.attributes),
+                                node("CastLike", {"three", "h"}, {"y"})},
+                      .initializers = {tensor("three", 1, {1}, raw_floats({3})),
+                                       tensor("u", type, {1}, "\1"),
+                                       tensor("i", 7, {1, 1}, raw_integers({0})),
+                                       tensor("none", 7, {1}, raw_integers({0})),
+                                       tensor("one", 7, {1}, raw_integers({1})),
+                                       tensor("p", 7, {4}, raw_integers({1, 0, 0, 1})),
+                                       tensor("s", 7, {2}, raw_integers({1, 2})),
+                                       tensor("s4", 7, {4}, raw_integers({1, 4, 2, 4}))},
+                      .inputs = {value("x", row.sizes, type)},
+                      .outputs = {value("y", {"1"}, type)},
+                      .version = 18}),
+               {{"x", numbers_at(
+                          sizes, [](const Sizes&) { return 1.0; }, DataType::UInt8)}});
+  CHECK(run.findings == "");
+  return run.outputs.empty() ? -1 : run.outputs.front().values.front();
+}
+
+}  // namespace
+
+TEST_CASE("onnx types: nodes that move BOOL make BOOL") {
+  const std::vector<std::string> vector{"2"}, row{"1", "2"}, image{"1", "4", "2", "2"}, scalar;
+  const std::vector<Moves> rows{
+      {"Identity", row},
+      {"Reshape", row, {"s"}},
+      {"Flatten", row},
+      {"Squeeze", row},
+      {"Unsqueeze", row, {"none"}},
+      {"Transpose", row},
+      {"Transpose", scalar},
+      {"Expand", row, {"s"}},
+      {"Concat", row, {"x"}, {integer("axis", 0)}},
+      {"Split", {"2"}, {}, {integer("num_outputs", 1)}},
+      {"Slice", row, {"none", "one"}},
+      {"Tile", row, {"s"}},
+      {"Pad", row, {"p"}},
+      {"DepthToSpace", image, {}, {integer("blocksize", 2)}},
+      {"SpaceToDepth", image, {}, {integer("blocksize", 2)}},
+      {"Resize", image, {"", "", "s4"}},
+      {"Gather", vector, {"none"}},
+      {"GatherElements", vector, {"none"}},
+      {"GatherND", vector, {"i"}},
+      {"ScatterElements", vector, {"none", "u"}},
+      {"ScatterND", vector, {"i", "u"}},
+      {"Trilu", row},
+      {"EyeLike", row},
+      {"ReduceMax", row, {}, {integers("axes", {1})}},
+  };
+  for (const Moves& moves : rows) {
+    CAPTURE(moves.type);
+    CHECK(three_like(moves, boolean) == 1);
+    CHECK(three_like(moves, uint8) == 3);
+  }
+  CHECK(three_like({"EyeLike", row, {}, {integer("dtype", boolean)}}, uint8) == 1);
+  CHECK(three_like({"EyeLike", row, {}, {integer("dtype", uint8)}}, boolean) == 3);
+}
+
+}  // namespace dmlop::test::onnx_types_test
