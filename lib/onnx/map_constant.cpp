@@ -84,30 +84,46 @@ void map_size(Mapping& node) {
       0, data_of_list<std::int64_t>(DataType::Int64, {static_cast<std::int64_t>(*count)}, {}));
 }
 
+/// The one number of an input of Range.
+template <typename T>
+T only(const std::vector<T>& numbers) {
+  if (numbers.size() != 1) Mapping::refuse_invalid("its inputs must have one element each");
+  return numbers.front();
+}
+
+constexpr const char* wrong_delta = "its delta must be a number other than 0";
+
+/// Counts in UINT64, which holds every difference of two INT64.
+void map_integer_range(Mapping& node, DataType type) {
+  const std::int64_t start = only(node.known_integers(0)), limit = only(node.known_integers(1));
+  const std::int64_t delta = only(node.known_integers(2));
+  if (delta == 0) Mapping::refuse_invalid(wrong_delta);
+  const auto first = static_cast<std::uint64_t>(start), last = static_cast<std::uint64_t>(limit);
+  const auto step = static_cast<std::uint64_t>(delta);
+  const bool rises = delta > 0;
+  std::uint64_t count = 0;
+  if (rises ? start < limit : start > limit)
+    count = ((rises ? last - first : first - last) - 1) / (rises ? step : 0 - step) + 1;
+  if (count > made_elements_max) Mapping::refuse("its output is too large");
+  std::vector<std::byte> bytes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t element = first + i * step;
+    const auto* begin = reinterpret_cast<const std::byte*>(&element);  // little-endian
+    bytes.insert(bytes.end(), begin, begin + size_of(type));
+  }
+  node.constant_output(0, new_data(type, {count}, std::move(bytes)));
+}
+
 void map_range(Mapping& node) {
   const DataType type = node.in(0).type;
-  const bool is_integer = type == DataType::Int64 || type == DataType::Int32;
-  const auto number = [&](std::size_t input) {
-    const auto values = node.known_reals(input);
-    if (values.size() != 1) Mapping::refuse_invalid("its inputs must have one element each");
-    return values.front();
-  };
-  const double start = number(0), limit = number(1), delta = number(2);
+  if (type == DataType::Int64 || type == DataType::Int32) return map_integer_range(node, type);
+  const double start = only(node.known_reals(0)), limit = only(node.known_reals(1));
+  const double delta = only(node.known_reals(2));
   if (delta == 0 || !std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta))
-    Mapping::refuse_invalid("its delta must be a number other than 0");
+    Mapping::refuse_invalid(wrong_delta);
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
   if (count > static_cast<double>(made_elements_max)) Mapping::refuse("its output is too large");
-  const Sizes sizes{static_cast<std::uint64_t>(count)};
-  if (is_integer) {
-    std::vector<std::byte> bytes;
-    for (std::uint64_t i = 0; i < sizes[0]; ++i) {
-      const auto element = element_from(type, start + static_cast<double>(i) * delta);
-      bytes.insert(bytes.end(), element.begin(),
-                   element.begin() + static_cast<std::ptrdiff_t>(size_of(type)));
-    }
-    return node.constant_output(0, new_data(type, sizes, std::move(bytes)));
-  }
-  const View to = node.output(0, type, sizes);
+  const View to = node.output(0, type, {static_cast<std::uint64_t>(count)});
   node.add(DmlOperator("FILL_VALUE_SEQUENCE")
                .output("OutputTensor", padded(to))
                .scalar("ValueDataType", "ValueStart", type, start)

@@ -1,5 +1,7 @@
-// Types of ONNX's tensors: where BOOL stays BOOL.
+// Types of ONNX's tensors: where BOOL stays BOOL, and INT64 that double cannot hold.
 #include <doctest/doctest.h>
+
+#include <limits>
 
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
@@ -82,6 +84,32 @@ TEST_CASE("onnx types: nodes that move BOOL make BOOL") {
   }
   CHECK(three_like({"EyeLike", row, {}, {integer("dtype", boolean)}}, uint8) == 1);
   CHECK(three_like({"EyeLike", row, {}, {integer("dtype", uint8)}}, boolean) == 3);
+}
+
+TEST_CASE("onnx types: a Range of INT64 is exact, to the ends of the type") {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  // Numbers less the first one.
+  const auto range = [](std::int64_t start, std::int64_t limit, std::int64_t delta) {
+    std::vector<std::string> numbers;
+    for (const auto& [name, number] : {std::pair("a", start), {"b", limit}, {"c", delta}})
+      numbers.push_back(tensor(name, 7, {}, raw_integers({number})));
+    const OnnxRun run = run_onnx(
+        model({.nodes = {node("Range", {"a", "b", "c"}, {"r"}), node("Sub", {"r", "a"}, {"y"})},
+               .initializers = numbers,
+               .inputs = {},
+               .outputs = {value("y", {"n"}, 7)}}),
+        {});
+    CHECK(run.findings == "");
+    return run.outputs.empty() ? std::vector<double>() : run.outputs.front().values;
+  };
+  const std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  CHECK(range(odd, odd + 7, 2) == std::vector<double>{0, 2, 4, 6});
+  CHECK(range(odd, odd - 7, -3) == std::vector<double>{0, -3, -6});
+  CHECK(range(most - 7, most, 3) == std::vector<double>{0, 3, 6});
+  CHECK(range(least + 7, least, -3) == std::vector<double>{0, -3, -6});
+  CHECK(range(most, least, least) == std::vector<double>{0, -0x1p63});
+  CHECK(range(5, 6, most) == std::vector<double>{0});
 }
 
 }  // namespace dmlop::test::onnx_types_test
