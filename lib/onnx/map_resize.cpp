@@ -41,9 +41,7 @@ std::vector<double> scales_of(Mapping& node) {
 
 /// The dimensions that the scales or sizes are for.
 std::vector<std::size_t> chosen_axes(const Mapping& node, std::size_t dimensions) {
-  std::vector<std::size_t> axes;
-  for (const std::int64_t axis : node.integers("axes"))
-    axes.push_back(Mapping::axis_of(axis, dimensions));
+  auto axes = Mapping::axes_as_written(node.integers("axes"), dimensions);
   if (axes.empty()) {
     for (std::size_t i = 0; i < dimensions; ++i) axes.push_back(i);
   }

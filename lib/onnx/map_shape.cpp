@@ -256,8 +256,9 @@ void map_slice(Mapping& node) {
   std::vector<std::uint64_t> offsets(value.sizes.size(), 0), windows = value.sizes;
   std::vector<std::int32_t> strides(value.sizes.size(), 1);
   Sizes sizes = value.sizes;
+  const std::vector<std::size_t> places = Mapping::axes_as_written(axes, sizes.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = Mapping::axis_of(axes[i], sizes.size());
+    const std::size_t axis = places[i];
     const Window window = window_of(starts[i], ends[i], steps[i], value.sizes[axis]);
     offsets[axis] = window.offset;
     windows[axis] = window.size;
@@ -302,11 +303,7 @@ std::pair<Sizes, Sizes> pads_of(Mapping& node, std::size_t dimensions) {
       node.version() >= 11 ? node.known_integers(1) : node.integers("pads");
   std::vector<std::size_t> axes(dimensions);
   std::iota(axes.begin(), axes.end(), std::size_t{0});
-  if (node.has(3)) {
-    axes.clear();
-    for (const std::int64_t axis : node.known_integers(3))
-      axes.push_back(Mapping::axis_of(axis, dimensions));
-  }
+  if (node.has(3)) axes = Mapping::axes_as_written(node.known_integers(3), dimensions);
   if (written.size() != 2 * axes.size())
     Mapping::refuse_invalid("it has " + counted(written.size(), "pad") + ", must have " +
                             std::to_string(2 * axes.size()));

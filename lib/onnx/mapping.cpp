@@ -143,13 +143,23 @@ std::size_t Mapping::axis_of(std::int64_t axis, std::size_t dimensions, bool may
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 
-std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
-                                          std::size_t dimensions) {
+std::vector<std::size_t> Mapping::axes_as_written(const std::vector<std::int64_t>& axes,
+                                                  std::size_t dimensions) {
   std::vector<std::size_t> list;
   for (const std::int64_t axis : axes) list.push_back(axis_of(axis, dimensions));
-  std::sort(list.begin(), list.end());
-  if (std::adjacent_find(list.begin(), list.end()) != list.end())
-    refuse_invalid("its axes name a dimension twice");
+  std::vector<std::size_t> sorted = list;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end())
+    refuse_invalid("its axes name dimension " + std::to_string(*twice) + " twice",
+                   "each dimension is named once");
+  return list;
+}
+
+std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
+                                          std::size_t dimensions) {
+  std::vector<std::size_t> list = axes_as_written(axes, dimensions);
+  std::ranges::sort(list);
   return list;
 }
 

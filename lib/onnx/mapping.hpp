@@ -104,6 +104,10 @@ class Mapping {
   /// A dimension that may count from the end: an axis of a tensor with so many dimensions. A tensor
   /// without dimensions has none.
   static std::size_t axis_of(std::int64_t axis, std::size_t dimensions, bool may_be_end = false);
+  /// Refuses a dimension that is named twice.
+  static std::vector<std::size_t> axes_as_written(const std::vector<std::int64_t>& axes,
+                                                  std::size_t dimensions);
+  /// The same, sorted.
   static std::vector<std::size_t> axes_of(const std::vector<std::int64_t>& axes,
                                           std::size_t dimensions);
 
