@@ -29,6 +29,28 @@ std::vector<std::uint64_t> counts_of(const Mapping& node, const char* attribute,
   return list;
 }
 
+/// How the padding is chosen. Pads stand with NOTSET only.
+std::string auto_pad_of(const Mapping& node) {
+  const std::string written = node.text("auto_pad", "");
+  if (written.empty()) return "NOTSET";
+  for (const char* known : {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}) {
+    if (written == known) return written;
+  }
+  Mapping::refuse_invalid("its auto_pad is \"" + printable(written) + "\"",
+                          "auto_pad is NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+}
+
+/// ONNX Runtime refuses convolutions that choose their padding twice, and pools without the pads.
+void require_one_padding(const Mapping& node) {
+  const std::string automatic = auto_pad_of(node);
+  const auto pads = node.integers("pads");
+  const bool pads_something = std::ranges::any_of(pads, [](std::int64_t pad) { return pad != 0; });
+  if (automatic != "NOTSET" && pads_something)
+    throw Refusal{"its auto_pad is " + automatic + ", but it has pads " + list_of(pads) + ", too",
+                  "pads stand with auto_pad NOTSET only", "leave out auto_pad or pads",
+                  ErrorKind::invalid_input};
+}
+
 /// How far a window reaches with its dilation.
 std::uint64_t reach(const Windows& windows, std::size_t i) {
   return (windows.sizes[i] - 1) * windows.dilations[i] + 1;
@@ -193,7 +215,7 @@ void map_convolution(Mapping& node) {
 /// The padding that leads to an output of these sizes, or to that of SAME.
 void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Sizes& to,
                    const std::vector<std::uint64_t>& more) {
-  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const std::string automatic = auto_pad_of(node);
   const bool is_same = automatic.starts_with("SAME");
   const auto chosen = node.integers("output_shape");
   if (!chosen.empty() && chosen.size() != from.size() && chosen.size() + 2 != from.size())
@@ -225,6 +247,7 @@ void map_transposed_convolution(Mapping& node) {
   if (filter.sizes.size() != value.sizes.size() || filter.sizes[0] != value.sizes[1])
     Mapping::refuse_invalid("its filter " + list_of(filter.sizes) + " does not fit its input " +
                             list_of(value.sizes));
+  require_one_padding(node);
   Windows windows = plain_windows_of(node, Sizes(filter.sizes.begin() + 2, filter.sizes.end()));
   const std::uint64_t groups = groups_of(node);
   const auto more = counts_of(node, "output_padding", windows.sizes.size(), 0, 0);
@@ -305,12 +328,14 @@ constexpr OnnxOperator window_table[]{
 
 Windows plain_windows_of(const Mapping& node, const std::vector<std::uint64_t>& sizes) {
   const std::size_t dimensions = sizes.size();
+  const bool has_pads = auto_pad_of(node) == "NOTSET";
   Windows windows{.sizes = sizes,
                   .strides = counts_of(node, "strides", dimensions, 1, 1),
                   .dilations = counts_of(node, "dilations", dimensions, 1, 1),
                   .start = {},
                   .end = {}};
-  const auto pads = counts_of(node, "pads", 2 * dimensions, 0, 0);
+  const auto pads = has_pads ? counts_of(node, "pads", 2 * dimensions, 0, 0)
+                             : std::vector<std::uint64_t>(2 * dimensions, 0);
   windows.start.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(dimensions));
   windows.end.assign(pads.begin() + static_cast<std::ptrdiff_t>(dimensions), pads.end());
   return windows;
@@ -319,10 +344,8 @@ Windows plain_windows_of(const Mapping& node, const std::vector<std::uint64_t>& 
 Windows windows_of(const Mapping& node, const Sizes& input,
                    const std::vector<std::uint64_t>& sizes) {
   Windows windows = plain_windows_of(node, sizes);
-  const std::string automatic = node.text("auto_pad", "NOTSET");
-  if (automatic == "NOTSET" || automatic == "" || automatic == "VALID") return windows;
-  if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
-    Mapping::refuse_invalid("its auto_pad is \"" + printable(automatic) + "\"");
+  const std::string automatic = auto_pad_of(node);
+  if (!automatic.starts_with("SAME")) return windows;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint64_t length = input[i + 2];
     const std::uint64_t count = (length + windows.strides[i] - 1) / windows.strides[i];
@@ -342,6 +365,7 @@ Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t f
   if (weights.size() != from.size() || weights[1] * groups != from[1])
     Mapping::refuse_invalid("its filter " + list_of(weights) + " does not fit its input " +
                             list_of(from));
+  require_one_padding(node);
   Convolution made{.windows = windows_of(node, from, Sizes(weights.begin() + 2, weights.end())),
                    .output = {from[0], weights[0]},
                    .groups = groups};

@@ -95,6 +95,37 @@ TEST_CASE("onnx fields: ConvTranspose of SAME cuts off where it says") {
   CHECK(paddings("SAME_LOWER") == Json{{1, 1}, {0, 1}});
 }
 
+// ONNX lets pads stand with auto_pad NOTSET only. ONNX Runtime refuses convolutions that have both,
+// and pools without the pads.
+TEST_CASE(
+    "onnx fields: pads beside auto_pad are not read by pooling, and refused by convolutions") {
+  const std::string x = value("x", {"1", "2", "5", "5"}), w = value("w", {"2", "2", "3", "3"});
+  const std::string pads = integers("pads", {1, 1, 0, 0});
+  for (const char* automatic : {"VALID", "SAME_UPPER", "SAME_LOWER"}) {
+    const std::string chosen = text("auto_pad", automatic);
+    for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
+      const std::string window = integers("kernel_shape", {2, 2});
+      CHECK(fields_of(type, {x}, {13, {"x"}, {window, chosen, pads}}) ==
+            fields_of(type, {x}, {13, {"x"}, {window, chosen}}));
+    }
+    for (const char* type : {"Conv", "ConvTranspose"}) {
+      const std::string said = fields_of(type, {x, w}, {13, {"x", "w"}, {chosen, pads}}).dump();
+      CHECK_MESSAGE(said.find("its auto_pad is " + std::string(automatic) +
+                              ", but it has pads [1, 1, 0, 0], too") != std::string::npos,
+                    said);
+      // Pads of 0 say nothing else.
+      const std::string zeros = integers("pads", {0, 0, 0, 0});
+      CHECK(fields_of(type, {x, w}, {13, {"x", "w"}, {chosen, zeros}}) ==
+            fields_of(type, {x, w}, {13, {"x", "w"}, {chosen}}));
+    }
+  }
+  for (const char* type : {"Conv", "ConvTranspose"}) {
+    const std::string said =
+        fields_of(type, {x, w}, {13, {"x", "w"}, {text("auto_pad", "SAME")}}).dump();
+    CHECK(said.find("its auto_pad is \\\"SAME\\\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("onnx fields: activations take alpha and beta in their own order") {
   const auto activations = [](const std::vector<std::string>& names,
                               const std::vector<float>& alphas, const std::vector<float>& betas) {
