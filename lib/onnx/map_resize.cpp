@@ -113,6 +113,11 @@ void place(Mapping& node, std::vector<Resampling>& all) {
     } else if (mode == "tf_half_pixel_for_nn") {
       one.output_offset = -0.5F;
     } else if (mode == "tf_crop_and_resize") {
+      if (one.to == 1 && one.from > 1)
+        throw Refusal{"its tf_crop_and_resize makes 1 element of the " + std::to_string(one.from) +
+                          " of dimension " + std::to_string(i),
+                      "the provider's scale would be 0, and DirectML's are greater than 0",
+                      "make 2 elements or more, or cut the region out with Slice"};
       const auto [begin, end] = regions[i];
       one.input_offset = -(begin * (from - 1));
       one.scale = one.from > 1 ? (to - 1) / std::max((end - begin) * (from - 1), 1.0F) : 1;

@@ -798,6 +798,50 @@ TEST_CASE("onnx axes: Resize and Tile change one dimension") {
   }
 }
 
+TEST_CASE("onnx axes: an axis that is named twice is refused") {
+  const Numbers x = some_numbers({4, 2}), image = some_numbers({1, 1, 2, 2});
+  const Numbers zeros = whole_numbers({0, 0}), twos = whole_numbers({2, 2}),
+                same = whole_numbers({0, -2});
+  const std::string last = integers("axes", {-1, 3});
+  const std::vector<std::pair<OneNode, std::size_t>> nodes{
+      {{"Slice", {x, zeros, twos, same}}, 0},
+      {{"Slice",
+        {x},
+        {integers("starts", {0, 0}), integers("ends", {2, 2}), integers("axes", {1, 1})},
+        1,
+        9},
+       1},
+      {{"Pad", {x, whole_numbers({1, 1, 1, 1}), {}, same}, {}, 1, 18}, 0},
+      {{"Resize", {image, {}, {{2}, {2, 2}}}, {last}, 1, 18}, 3},
+      {{"Squeeze", {some_numbers({1, 2}), same}}, 0},
+      {{"Unsqueeze", {x, whole_numbers({1, -3})}}, 1},
+      {{"ReduceSum", {x, same}}, 0},
+  };
+  for (const auto& [node, axis] : nodes) {
+    CAPTURE(node.type);
+    const std::string findings = run_node(node).findings;
+    CHECK_MESSAGE(findings.find("its axes name dimension " + std::to_string(axis) + " twice") !=
+                      std::string::npos,
+                  findings);
+  }
+}
+
+// The provider's scale would be 0, which DirectML refuses.
+TEST_CASE("onnx axes: Resize crops no dimension to one element") {
+  const std::vector<std::string> crop{text("coordinate_transformation_mode", "tf_crop_and_resize")};
+  const Numbers region{{2}, {0.25, 0.75}};
+  const auto findings_of = [&](std::uint64_t from, std::int64_t to) {
+    return run_node({"Resize", {some_numbers({from}), region, {}, whole_numbers({to})}, crop})
+        .findings;
+  };
+  const std::string findings = findings_of(4, 1);
+  CHECK_MESSAGE(findings.find("node \"node of output0\" (Resize): its tf_crop_and_resize makes 1 "
+                              "element of the 4 of dimension 0") != std::string::npos,
+                findings);
+  CHECK(findings_of(4, 2) == "");
+  CHECK(findings_of(1, 1) == "");
+}
+
 // A region of some dimensions is one of all dimensions, from 0 to 1 in the others.
 TEST_CASE("onnx axes: Resize crops along its axes") {
   for (std::size_t dimensions = 1; dimensions <= 4; ++dimensions) {
