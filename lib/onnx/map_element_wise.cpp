@@ -181,13 +181,7 @@ void map_power(Mapping& node) {
                  .set("Exponent", static_cast<float>(number)));
     return;
   }
-  View power = node.view(1);
-  const DataType power_type = exponent_type(base.type, power.type);
-  if (power.type != power_type) {
-    const View cast = node.temporary(power_type, exponent.sizes);
-    node.add_unary("CAST", power, cast);
-    power = cast;
-  }
+  const View power = node.converted(node.view(1), exponent_type(base.type, exponent.type));
   const Sizes sizes = broadcast_sizes({node.in(0).sizes, exponent.sizes});
   const View to = padded(node.output(0, base.type, sizes));
   node.add(DmlOperator("ELEMENT_WISE_POW")

@@ -6,8 +6,7 @@ namespace dmlop::onnx {
 namespace {
 
 /// A scale or zero point: one number, or one for each place along the axis.
-View along_axis(Mapping& node, std::size_t input, const Sizes& sizes, std::size_t axis) {
-  View view = node.view(input);
+View along_axis(View view, std::size_t input, const Sizes& sizes, std::size_t axis) {
   const std::uint64_t count = element_count(view.sizes).value_or(0);
   if (count == 1) {
     view.sizes = Sizes(sizes.size(), 1);
@@ -22,52 +21,65 @@ View along_axis(Mapping& node, std::size_t input, const Sizes& sizes, std::size_
   return view;
 }
 
-void quantize(Mapping& node, const std::string& type, const View& to) {
+void quantize(Mapping& node, const std::string& type, const View& from, const View& scale,
+              const View& to) {
   const Sizes& sizes = to.sizes;
   if (node.integer("block_size", 0) != 0) Mapping::refuse("quantization in blocks is not read yet");
   const std::int64_t written = node.integer("axis", 1);
   const std::size_t axis =
       element_count(node.in(1).sizes) == 1 ? 0 : Mapping::axis_of(written, sizes.size());
-  const View from = padded(node.view(0));
+  const auto factor = [&](const View& view, std::size_t input) {
+    return padded(broadcast(along_axis(view, input, sizes, axis), sizes));
+  };
   DmlOperator operation(type);
-  operation.input("InputTensor", from)
-      .input("ScaleTensor", padded(broadcast(along_axis(node, 1, sizes, axis), sizes)));
-  if (node.has(2))
-    operation.input("ZeroPointTensor", padded(broadcast(along_axis(node, 2, sizes, axis), sizes)));
+  operation.input("InputTensor", padded(from)).input("ScaleTensor", factor(scale, 1));
+  if (node.has(2)) operation.input("ZeroPointTensor", factor(node.view(2), 2));
   node.add(operation.output("OutputTensor", padded(to)));
 }
 
-/// The type that output_dtype chooses, or another one without it.
-DataType chosen_type(const Mapping& node, DataType other) {
-  const std::int64_t written = node.integer("output_dtype", 0);
+/// The type that an attribute chooses, or another one without it.
+DataType chosen_type(const Mapping& node, const char* attribute, DataType other) {
+  const std::int64_t written = node.integer(attribute, 0);
   if (written == 0) return other;
   const auto type = data_type_of(written);
   if (!type)
-    Mapping::refuse("its output_dtype is " + name_of_type(written) +
+    Mapping::refuse("its " + std::string(attribute) + " is " + name_of_type(written) +
                     ", which DirectML does not have");
   return *type;
 }
 
+/// The input and the scale. Since version 23 their types may differ; both are divided in one.
+std::pair<View, View> divided(Mapping& node) {
+  View from = node.view(0), scale = node.view(1);
+  if (node.version() < 23) return {from, scale};
+  const DataType precision = chosen_type(node, "precision", scale.type);
+  // DirectML takes INT32 as it is, with a scale of FLOAT32.
+  const bool is_taken = from.type == DataType::Int32 && precision == DataType::Float32;
+  if (!is_taken) from = node.converted(from, precision);
+  return {from, node.converted(scale, precision)};
+}
+
 void map_quantize(Mapping& node) {
   const DataType zero_type = node.has(2) ? node.in(2).type : DataType::UInt8;
-  const DataType type = chosen_type(node, zero_type);
+  const DataType type = chosen_type(node, "output_dtype", zero_type);
   if (node.has(2) && type != zero_type)
     Mapping::refuse_invalid("its output_dtype is " + std::string(name_of(type)) +
                                 ", but its zero point is " + std::string(name_of(zero_type)),
                             "a zero point has the type of the output");
-  const Sizes& sizes = node.in(0).sizes;
-  quantize(node, "ELEMENT_WISE_QUANTIZE_LINEAR", node.output(0, type, sizes));
+  const auto [from, scale] = divided(node);
+  quantize(node, "ELEMENT_WISE_QUANTIZE_LINEAR", from, scale,
+           node.output(0, type, node.in(0).sizes));
 }
 
 void map_dequantize(Mapping& node) {
   const Sizes& sizes = node.in(0).sizes;
   const DataType scale_type = node.in(1).type;
-  const View to = node.output(0, chosen_type(node, scale_type), sizes);
-  if (to.type == scale_type) return quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", to);
+  const View to = node.output(0, chosen_type(node, "output_dtype", scale_type), sizes);
   // DirectML's output has the type of the scale.
-  const View made = node.temporary(scale_type, sizes);
-  quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", made);
-  node.add_unary("CAST", made, to);
+  const bool is_converted = to.type != scale_type;
+  const View made = is_converted ? node.temporary(scale_type, sizes) : to;
+  quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", node.view(0), node.view(1), made);
+  if (is_converted) node.add_unary("CAST", made, to);
 }
 
 void map_dynamic(Mapping& node) {

@@ -194,6 +194,10 @@ View Mapping::output(std::size_t output, DataType type, const Sizes& sizes, bool
   return view;
 }
 
+View Mapping::output(std::size_t output, const Value& like, const Sizes& sizes) {
+  return this->output(output, like.type, sizes, like.is_boolean);
+}
+
 void Mapping::constant_output(std::size_t output, TensorData data) {
   if (!wants(output)) return;
   if (outputs.size() <= output) outputs.resize(output + 1);
@@ -204,10 +208,6 @@ void Mapping::constant_output(std::size_t output, TensorData data) {
 
 void Mapping::require_full_inputs() const {
   if (empty_input_)
-View Mapping::output(std::size_t output, const Value& like, const Sizes& sizes) {
-  return this->output(output, like.type, sizes, like.is_boolean);
-}
-
     require_elements("its input " + std::to_string(*empty_input_), in(*empty_input_).sizes);
 }
 
@@ -240,6 +240,13 @@ View Mapping::constant_number(DataType type, double number) {
 
 void Mapping::add(const DmlOperator& operation) {
   operators.push_back(operation);
+}
+
+View Mapping::converted(const View& view, DataType type) {
+  if (view.type == type) return view;
+  const View made = temporary(type, view.sizes);
+  add_unary("CAST", view, made);
+  return made;
 }
 
 void Mapping::add_unary(const std::string& type, const View& from, const View& to) {

@@ -119,12 +119,14 @@ class Mapping {
   /// Says what an output is. One that the model leaves out gets an edge without a name. One without
   /// elements is known: it becomes a constant.
   View output(std::size_t output, DataType type, const Sizes& sizes, bool is_boolean = false);
+  /// An output with the elements of another value: BOOL stays BOOL.
+  View output(std::size_t output, const Value& like, const Sizes& sizes);
   /// An output whose elements are known.
   void constant_output(std::size_t output, TensorData data);
   /// An edge between two operators of this node.
   View temporary(DataType type, const Sizes& sizes);
-  /// An output with the elements of another value: BOOL stays BOOL.
-  View output(std::size_t output, const Value& like, const Sizes& sizes);
+  /// The view itself if it has the type, or what CAST makes of it.
+  View converted(const View& view, DataType type);
   /// A constant that the mapping makes.
   View constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes);
   View constant_number(DataType type, double number);

@@ -1,4 +1,5 @@
-// Types of ONNX's tensors: where BOOL stays BOOL, and INT64 that double cannot hold.
+// Types of ONNX's tensors: where BOOL stays BOOL, INT64 that double cannot hold, and the type that
+// QuantizeLinear divides in.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -110,6 +111,31 @@ TEST_CASE("onnx types: a Range of INT64 is exact, to the ends of the type") {
   CHECK(range(least + 7, least, -3) == std::vector<double>{0, -3, -6});
   CHECK(range(most, least, least) == std::vector<double>{0, -0x1p63});
   CHECK(range(5, 6, most) == std::vector<double>{0});
+}
+
+// FLOAT16 has no 100.51: it becomes 100.5, which is rounded to 100 and not to 101.
+TEST_CASE("onnx types: QuantizeLinear divides in the type that precision says") {
+  const auto quantized = [](DataType x, DataType scale,
+                            const std::vector<std::string>& attributes = {}) {
+    const OnnxRun run =
+        run_node({"QuantizeLinear", {{{1}, {100.51}, x}, {{}, {1}, scale}}, attributes, 1, 23});
+    CHECK(run.findings == "");
+    return run.outputs.empty() ? -1 : run.outputs.front().values.front();
+  };
+  const std::string in_float = integer("precision", 1), in_half = integer("precision", 10);
+  CHECK(quantized(DataType::Float32, DataType::Float32) == 101);
+  CHECK(quantized(DataType::Float32, DataType::Float32, {in_float}) == 101);
+  CHECK(quantized(DataType::Float32, DataType::Float32, {in_half}) == 100);
+  // Without precision it is the type of the scale.
+  CHECK(quantized(DataType::Float32, DataType::Float16) == 100);
+  CHECK(quantized(DataType::Float16, DataType::Float32) == 100);
+  CHECK(quantized(DataType::Float32, DataType::Float16, {in_float}) == 101);
+  for (const DataType scale : {DataType::Float32, DataType::Float16})
+    CHECK(quantized(DataType::Int32, scale) == 100);
+  const Numbers x{{1}, {1}}, scale{{}, {1}};
+  CHECK(run_node({"QuantizeLinear", {x, scale}, {integer("precision", 16)}, 1, 23})
+            .findings.find("its precision is BFLOAT16, which DirectML does not have") !=
+        std::string::npos);
 }
 
 }  // namespace dmlop::test::onnx_types_test
