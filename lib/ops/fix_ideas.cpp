@@ -35,6 +35,25 @@ std::string pointer_of_fields(const Json& root) {
   return root.contains("Desc") ? "/Desc" : root.contains("desc") ? "/desc" : "";
 }
 
+// All lists of `length` numbers that are these from `used` on, in their order, and ones.
+void add_with_ones(const Json& numbers, std::size_t used, std::size_t length, const Json& begun,
+                   std::vector<Json>& lists) {
+  if (begun.size() == length) {
+    if (used == numbers.size()) lists.push_back(begun);
+    return;
+  }
+  const std::size_t left = length - begun.size(), wanted = numbers.size() - used;
+  if (left > wanted) {
+    Json with_one = begun;
+    with_one.push_back(1);
+    add_with_ones(numbers, used, length, with_one, lists);
+  }
+  if (wanted == 0) return;
+  Json with_number = begun;
+  with_number.push_back(numbers.at(used));
+  add_with_ones(numbers, used + 1, length, with_number, lists);
+}
+
 class Ideas {
  public:
   Ideas(const Diagnostic& finding, const Json& root, const OperatorSpec& spec)
@@ -122,30 +141,15 @@ class Ideas {
   // Dimensions of size 1 between those that there are, or without some of them.
   void add_dimensions() {
     const std::size_t count = value_.size();
+    std::vector<Json> lists;
     for (std::size_t more = 1; count + more <= dimensions_max; ++more)
-      add_with_ones(0, count + more, Json::array());
+      add_with_ones(value_, 0, count + more, Json::array(), lists);
+    for (const Json& list : lists) add(list);
     Json fewer = value_;
     while (!fewer.empty() && fewer.front() == 1) {
       fewer.erase(0);
       if (!fewer.empty()) add(fewer);
     }
-  }
-
-  void add_with_ones(std::size_t used, std::size_t length, const Json& begun) {
-    if (begun.size() == length) {
-      if (used == value_.size()) add(begun);
-      return;
-    }
-    const std::size_t left = length - begun.size(), wanted = value_.size() - used;
-    if (left > wanted) {
-      Json with_one = begun;
-      with_one.push_back(1);
-      add_with_ones(used, length, with_one);
-    }
-    if (wanted == 0) return;
-    Json with_size = begun;
-    with_size.push_back(value_.at(used));
-    add_with_ones(used + 1, length, with_size);
   }
 
   const Diagnostic& finding_;
@@ -179,6 +183,35 @@ std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
     }
   }
   return list;
+}
+
+std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
+                              const std::vector<Sizes>& ruled) {
+  std::vector<Sizes> shapes;
+  const auto add = [&](const Sizes& shape) {
+    const bool is_known =
+        shape == sizes || std::find(shapes.begin(), shapes.end(), shape) != shapes.end();
+    if (!is_known && element_count(shape) == element_count(sizes)) shapes.push_back(shape);
+  };
+  const Json first = Json::parse(proposed.value, nullptr, false);
+  if (first.is_array()) add(first.get<Sizes>());
+  for (const Sizes& shape : ruled) add(shape);
+  const Json numbers = without_ones(sizes);
+  std::vector<Json> lists;
+  for (std::size_t count = std::max<std::size_t>(1, numbers.size()); count <= dimensions_max;
+       ++count)
+    add_with_ones(numbers, 0, count, Json::array(), lists);
+  // Those with as many dimensions as were proposed come first.
+  std::stable_partition(lists.begin(), lists.end(), [&](const Json& list) {
+    return list.size() == (first.is_array() ? first.size() : sizes.size());
+  });
+  for (const Json& list : lists) add(list.get<Sizes>());
+  return shapes;
+}
+
+Sizes without_ones(Sizes sizes) {
+  std::erase(sizes, 1U);
+  return sizes;
 }
 
 std::string name_of_place(const std::string& pointer) {

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.hpp"
 #include "spec/spec.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 
@@ -16,6 +17,14 @@ std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_js
 
 /// Other values of the fields of a description that choose something: enumerations, axes, flags.
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
+
+/// Other shapes in which an array may be saved, the likeliest first: what a finding proposes, what
+/// the rules say, and dimensions of size 1 in other places.
+std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
+                              const std::vector<Sizes>& ruled);
+
+/// The sizes other than 1.
+Sizes without_ones(Sizes sizes);
 
 /// "CTensor.Sizes" of "/desc/CTensor/Sizes".
 std::string name_of_place(const std::string& pointer);

@@ -7,57 +7,21 @@
 
 #include "base/text.hpp"
 #include "ops/fix_ideas.hpp"
+#include "ops/fix_trials.hpp"
 #include "ops/operator.hpp"
 #include "spec/near_operators.hpp"
 #include "spec/settings.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Larger descriptions, and more findings and tries, would take longer than reading the answer.
+// Larger descriptions, and more findings, would take longer than reading the answer.
 constexpr std::size_t text_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t findings_mended = 8;
-constexpr int tries_max = 400;
 constexpr int steps_max = 3;  // of one fix: what mends a finding may need what mends the next
-
-Json json_of(const json::Value& value) {
-  switch (value.kind) {
-    case json::Value::Kind::null:
-      return nullptr;
-    case json::Value::Kind::boolean:
-      return value.boolean;
-    case json::Value::Kind::string:
-      return value.text;
-    case json::Value::Kind::number:
-      return Json::parse(value.text, nullptr, false);
-    case json::Value::Kind::array:
-    case json::Value::Kind::object:
-      break;
-  }
-  Json json = value.kind == json::Value::Kind::array ? Json::array() : Json::object();
-  for (const json::Value& item : value.items) json.push_back(json_of(item));
-  for (const json::Member& member : value.members) {
-    if (!member.is_left_out) json[member.name] = json_of(member.value);
-  }
-  return json;
-}
-
-// Whether the replacement fits into the JSON, which then has it.
-bool apply(Json& json, const Replacement& replacement) {
-  try {
-    const Json::json_pointer pointer(replacement.pointer);
-    if (replacement.value != "null") {
-      json[pointer] = Json::parse(replacement.value);
-    } else if (json.contains(pointer)) {
-      json.at(pointer.parent_pointer()).erase(pointer.back());
-    }
-    return true;
-  } catch (const Json::exception&) {
-    return false;
-  }
-}
 
 bool is_below(const std::string& pointer, const std::string& whole) {
   return pointer == whole || pointer.starts_with(whole + "/");
@@ -69,27 +33,37 @@ class FixFinder {
       : before_(before),
         findings_(findings),
         prefix_(before.document().at(before.root(), "").pointer),
-        json_(json_of(before.root())) {
-    for (const json::Member& member : before.root().members) {
-      const auto is_refused = [&](const Diagnostic& finding) {
-        return is_below(finding.pointer, prefix_ + "/" + member.name);
-      };
-      const bool is_known = std::any_of(findings.begin(), findings.end(), is_refused);
-      if (!is_known && before.spec->find_field(member.name) == nullptr)
-        beside_.push_back(member.name);
-    }
-  }
+        json_(json_of(before.root())),
+        trials_(before, fields_beside()) {}
 
   void run() {
     // A fix of one finding must not depend on what another one's suggestion says by now.
     const Diagnostics found = findings_;
     for (std::size_t i = 0; i < std::min(findings_.size(), findings_mended); ++i) {
-      if (may_have_fix(found[i])) mend(found, findings_[i]);
+      if (may_have_fix(found[i])) {
+        mend(found, findings_[i]);
+      } else if (found[i].file == before_.file()) {
+        mend_file(found, findings_[i]);
+      }
     }
     mend_together(found);
   }
 
  private:
+  // The names beside the fields that are not refused themselves.
+  std::vector<std::string> fields_beside() const {
+    std::vector<std::string> names;
+    for (const json::Member& member : before_.root().members) {
+      const auto is_refused = [&](const Diagnostic& finding) {
+        return is_below(finding.pointer, prefix_ + "/" + member.name);
+      };
+      const bool is_known = std::any_of(findings_.begin(), findings_.end(), is_refused);
+      if (!is_known && before_.spec->find_field(member.name) == nullptr)
+        names.push_back(member.name);
+    }
+    return names;
+  }
+
   // Files and options are no matter of the description.
   bool may_have_fix(const Diagnostic& finding) const {
     return finding.kind == ErrorKind::invalid_input && is_below(finding.pointer, prefix_) &&
@@ -100,56 +74,6 @@ class FixFinder {
   // Fields that a batch has from elsewhere stand outside of the description.
   std::string relative(const std::string& pointer) const {
     return is_below(pointer, prefix_) ? pointer.substr(prefix_.size()) : pointer;
-  }
-
-  // What is found in a description; nothing where it cannot be read, or contradicts its files.
-  std::optional<Diagnostics> check(const Json& json) {
-    if (++tries_ > tries_max) return std::nullopt;
-    Diagnostics found;
-    auto document = json::Document::parse(before_.file(), json.dump(), found);
-    if (!document) return std::nullopt;
-    auto shared = std::make_shared<const json::Document>(std::move(*document));
-    std::shared_ptr<const json::Value> root(shared, &shared->root());
-    auto description =
-        read_description(std::move(shared), std::move(root), beside_, before_.feature_level, found);
-    if (!description) return std::nullopt;
-    description->judge = before_.judge;
-    if (!take_files(*description)) return std::nullopt;
-    check_description(*description, found);
-    return found;
-  }
-
-  // What the tensors' files said before the description was checked.
-  bool take_files(Description& description) const {
-    Description before = before_;
-    for (const Field& known : before.fields) {
-      Field& field = *description.find(known.spec->name);
-      if (is_of_file(known) && field.is_absent() && field.written == nullptr)
-        field.value = known.value;
-    }
-    for (const TensorUse& known : tensors_of(before)) {
-      TensorDesc* desc = description.find_tensor(known.spec->name, known.element);
-      if (desc != nullptr && known.desc->is_broadcast) desc->is_broadcast = true;
-      if (desc == nullptr || !known.desc->has_file) continue;
-      desc->has_file = true;
-      desc->file = known.desc->file;
-      if (desc->sizes.empty()) desc->sizes = known.desc->sizes;
-      if (!desc->data_type) desc->data_type = known.desc->data_type;
-      if (!desc->strides) desc->strides = known.desc->strides;
-      if (desc->sizes != known.desc->sizes || desc->data_type != known.desc->data_type)
-        return false;
-    }
-    return true;
-  }
-
-  // A tensor that is left out of the description, because a file has its type and sizes.
-  bool is_said_by_file(const std::string& pointer) const {
-    const std::string name = name_of_place(pointer);
-    const Field* field = before_.find(name.substr(0, name.find_first_of("[.")));
-    return field != nullptr && is_of_file(*field);
-  }
-  static bool is_of_file(const Field& field) {
-    return field.spec->is_input() && !field.is_absent() && field.written == nullptr;
   }
 
   static bool is_same(const Diagnostic& a, const Diagnostic& b) {
@@ -186,7 +110,9 @@ class FixFinder {
       const auto only = only_choice();
       if (only && (only->pointer == here.pointer || says_which(*only))) fix = Fix{*only};
     }
+    if (!fix && mend_file(findings, target)) return;
     if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
+    if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(findings, target, here, 1);
     if (fix) {
       target.fix = *fix;
       for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
@@ -194,9 +120,79 @@ class FixFinder {
       return;
     }
     const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
-    if (commands && tries_ <= tries_max)
+    if (commands && trials_.are_left())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
+  }
+
+  // Where the finding is about the sizes of a tensor as a whole.
+  bool add_sizes_by_rules(Diagnostic& finding) {
+    if (finding.ideas.empty()) return false;
+    const std::string pointer = finding.ideas.front().front().pointer;
+    const std::string name = name_of_place(pointer), tensor = tensor_name_of(pointer);
+    const FieldSpec* field = before_.spec->find_field(tensor.substr(0, tensor.find('[')));
+    const bool is_tensor = field != nullptr && field->is_tensor() && name == tensor;
+    if (!is_tensor && name != tensor + ".Sizes") return false;
+    const bool has_type = json_.contains(Json::json_pointer(pointer + "/DataType"));
+    if (is_tensor && !has_type) return false;
+    const auto list = trials_.sizes_by_rules(json_, tensor);
+    for (const Sizes& sizes : list)
+      finding.ideas.push_back({{pointer + (is_tensor ? "/Sizes" : ""), list_of(sizes)}});
+    return !list.empty();
+  }
+
+  // The sizes of a .npy file cannot be written, but its array can be saved in another shape.
+  bool mend_file(const Diagnostics& findings, Diagnostic& target) {
+    if (target.ideas.empty()) return false;
+    const std::string pointer = relative(target.ideas.front().front().pointer);
+    const TensorDesc* tensor = trials_.tensor_of_file(pointer);
+    if (tensor == nullptr || tensor->sizes.empty()) return false;
+    const auto left_with = [&](const Sizes& sizes) {
+      return left_with_shape(findings, target, {tensor_name_of(pointer), sizes});
+    };
+    const auto ruled = pointer.ends_with("/Sizes")
+                           ? trials_.sizes_by_rules(json_, tensor_name_of(pointer))
+                           : std::vector<Sizes>{};
+    std::optional<Sizes> best;
+    std::size_t left_with_best = 0;
+    for (const Sizes& sizes : shapes_for(tensor->sizes, target.ideas.front().front(), ruled)) {
+      const auto left = left_with(sizes);
+      if (!left || (best && *left >= left_with_best)) continue;
+      best = sizes;
+      left_with_best = *left;
+      if (*left == 0) break;
+    }
+    const auto is_right = [&](const Sizes& sizes) { return left_with(sizes) == 0; };
+    const auto right = std::find_if(ruled.begin(), ruled.end(), is_right);
+    if (best && left_with_best == 0) {
+      target.suggestion = with_shape(target.suggestion, tensor->sizes, *best);
+    } else if (right != ruled.end()) {
+      target.suggestion = "save an array of sizes " + list_of(*right);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // How many findings are new with a file of another shape; nothing where the old one is there.
+  std::optional<std::size_t> left_with_shape(const Diagnostics& findings, const Diagnostic& target,
+                                             const OtherShape& shape) {
+    const auto found = trials_.check(json_, shape);
+    if (!found) return std::nullopt;
+    Diagnostic here = target;
+    here.pointer = relative(target.pointer);
+    const auto is_target = [&](const Diagnostic& each) { return is_same(each, here); };
+    if (std::any_of(found->begin(), found->end(), is_target)) return std::nullopt;
+    return fresh(*found, findings, target).size();
+  }
+
+  // "write 2 values, or save array.reshape(1, 2, 1, 1)": what comes before it stays.
+  static std::string with_shape(const std::string& suggestion, const Sizes& from,
+                                const Sizes& sizes) {
+    const std::size_t start = suggestion.find("save array.reshape(");
+    std::string before = start == suggestion.npos ? "" : suggestion.substr(0, start);
+    if (before.ends_with(": ") && without_ones(from) != without_ones(sizes)) before.clear();
+    return before + "save " + reshape_call(sizes);
   }
 
   std::optional<Fix> fix_by_ideas(const Diagnostics& findings, const Diagnostic& target,
@@ -227,9 +223,9 @@ class FixFinder {
     for (const Replacement& each : choices(json_, *before_.spec)) {
       Json json = json_;
       if (!apply(json, each) || json == json_) continue;
-      if (const auto found = check(json); found && found->empty()) working.push_back(each);
+      if (const auto found = trials_.check(json); found && found->empty()) working.push_back(each);
     }
-    const bool are_all_tried = tries_ <= tries_max;
+    const bool are_all_tried = trials_.are_left();
     return are_all_tried && working.size() == 1 ? std::optional(working.front()) : std::nullopt;
   }
 
@@ -269,10 +265,10 @@ class FixFinder {
                             const Fix& begun, const Fix& idea, int steps) {
     Json json = from;
     for (const Replacement& each : idea) {
-      if (is_said_by_file(each.pointer) || !apply(json, each)) return std::nullopt;
+      if (trials_.is_said_by_file(each.pointer) || !apply(json, each)) return std::nullopt;
     }
     if (json == from || !tried_.insert(json.dump()).second) return std::nullopt;
-    const auto found = check(json);
+    const auto found = trials_.check(json);
     if (!found) return std::nullopt;
     const Fix whole = combined(begun, idea, json);
     Diagnostic here = target;
@@ -358,9 +354,8 @@ class FixFinder {
   Diagnostics& findings_;
   std::string prefix_;  // of the description's pointers in its document
   Json json_;
-  std::vector<std::string> beside_;
+  FixTrials trials_;
   std::set<std::string> tried_;
-  int tries_ = 0;
 };
 
 }  // namespace

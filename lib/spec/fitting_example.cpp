@@ -5,6 +5,7 @@
 
 #include "spec/field_scope.hpp"
 #include "spec/remedy.hpp"
+#include "spec/rule_checker.hpp"
 
 namespace dmlop {
 namespace {
@@ -98,8 +99,10 @@ std::string fitting_example(const Description& description, const Field& field) 
 }
 
 Sizes fitting_sizes(const Description& description, const TensorUse& use) {
-  const std::vector<Sizes> list = candidates(description, use);
+  std::vector<Sizes> list = candidates(description, use);
   if (tensors_of_array_max < use.element.value_or(0)) return list.front();
+  const auto ruled = sizes_by_rules(description, use);
+  list.insert(list.end(), ruled.begin(), ruled.end());
   Description tried = description;
   TensorDesc& desc = *tried.find_tensor(use.spec->name, use.element);
   for (const Sizes& sizes : list) {
@@ -108,6 +111,28 @@ Sizes fitting_sizes(const Description& description, const TensorUse& use) {
     if (obeys_rules(tried, FieldScope(tried), use.spec->name)) return sizes;
   }
   return list.front();
+}
+
+std::vector<Sizes> sizes_by_rules(const Description& description, const TensorUse& use) {
+  constexpr std::size_t dimensions_max = 8;
+  std::vector<Sizes> list;
+  for (std::size_t count = 1; count <= dimensions_max; ++count) {
+    Description tried = description;
+    for (const TensorUse& each : tensors_of(tried)) {
+      if (!each.desc->sizes.empty()) each.desc->dimension_count = each.desc->sizes.size();
+    }
+    TensorDesc& desc = *tried.find_tensor(use.spec->name, use.element);
+    desc.sizes.clear();
+    desc.strides.reset();
+    desc.dimension_count = count;
+    Diagnostics findings, warnings;
+    RuleChecker rules(tried, tried.judge, findings, warnings);
+    rules.infer_counts();
+    for (const Rule& rule : tried.spec->rules) rules.apply(rule);
+    const bool is_new = std::find(list.begin(), list.end(), desc.sizes) == list.end();
+    if (!desc.sizes.empty() && is_new) list.push_back(desc.sizes);
+  }
+  return list;
 }
 
 }  // namespace dmlop

@@ -14,4 +14,8 @@ std::string fitting_example(const Description& description, const Field& field);
 /// Sizes for a tensor without any, chosen likewise.
 Sizes fitting_sizes(const Description& description, const TensorUse& use);
 
+/// The sizes that the rules give a tensor, whatever sizes it has: one for each number of dimensions
+/// with which they leave no choice.
+std::vector<Sizes> sizes_by_rules(const Description& description, const TensorUse& use);
+
 }  // namespace dmlop

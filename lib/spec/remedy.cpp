@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "spec/settings.hpp"
 #include "spec/spec.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -179,6 +180,12 @@ std::vector<std::string> nearest_values(const Formula& formula, const Formula::V
                                         const FieldSet& fields, const FieldScope& scope,
                                         const Variables& variables) {
   return Remedy(formula, violation, fields, scope, variables).values();
+}
+
+std::string how_to_reshape(const TensorDesc& tensor, const Sizes& sizes) {
+  const bool is_more = tensor.sizes.size() < sizes.size();
+  return (is_more ? "add dimensions of size 1: " : "merge dimensions: ") +
+         (tensor.file.empty() ? "write " + list_of(sizes) : "save " + reshape_call(sizes));
 }
 
 bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name) {

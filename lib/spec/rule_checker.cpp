@@ -154,6 +154,8 @@ void RuleChecker::after_violation(const Statement& statement, const Formula::Vio
     return;
   }
   if (const Reference* subject = formula.reference_at(violation.subject)) {
+    // Sizes of another length do not describe the dimensions that there should be.
+    if (subject->attribute == "DimensionCount") scope_.refuse_field(tensor_of(*place));
     if (subject->attribute == "DimensionCount" || subject->attribute == "DataType") return;
   }
   for (const Place& named : formula.places(scope_, statement.variables, violation.subject)) {
@@ -396,10 +398,13 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   constexpr std::uint64_t most_dimensions = 8;
   const bool is_possible = count > 0 && count <= most_dimensions;
   if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
-    const std::string save = "save " + reshape_call(with_dimensions(tensor->sizes, count));
+    const Sizes sizes = with_dimensions(tensor->sizes, count);
+    const std::string save = "save " + reshape_call(sizes);
     diagnostic.suggestion = may_be_stretched(fields_, target.field)
                                 ? how_to_stretch(target.field) + ", or " + save
                                 : save;
+    diagnostic.ideas = {
+        {replacement(fields_, {{target.field, "Sizes"}, place->element}, list_of(sizes))}};
     return;
   }
   diagnostic.suggestion = "write Sizes of " + counted(count, "dimension");
@@ -439,8 +444,30 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
     for (const std::string& value :
          nearest_values(formula, violation, fields_, scope_, statement.variables))
       diagnostic.ideas.push_back({{diagnostic.pointer, value}});
+    suggest_dimensions(statement, violation, diagnostic);
   }
   diagnostics_.push_back(std::move(diagnostic));
+}
+
+// Where a rule only says how many dimensions a tensor has at least or at most.
+void RuleChecker::suggest_dimensions(const Statement& statement,
+                                     const Formula::Violation& violation,
+                                     Diagnostic& diagnostic) const {
+  const Formula& formula = statement.formula();
+  const Reference* subject = formula.reference_at(violation.subject);
+  const auto bound = violation.bound
+                         ? formula.evaluate(*violation.bound, scope_, statement.variables)
+                         : std::nullopt;
+  if (subject == nullptr || subject->attribute != "DimensionCount" || !bound) return;
+  const auto place = formula.place_at(violation.subject, scope_, statement.variables);
+  const TensorDesc* tensor = fields_.find_tensor(place->reference.field, place->element);
+  if (tensor == nullptr || tensor->sizes.empty() || bound->integer() < 1 ||
+      !element_count(tensor->sizes))
+    return;
+  const Sizes sizes = with_dimensions(tensor->sizes, as_unsigned(bound->integer()));
+  diagnostic.suggestion = how_to_reshape(*tensor, sizes);
+  diagnostic.ideas = {
+      {replacement(fields_, {{subject->field, "Sizes"}, place->element}, list_of(sizes))}};
 }
 
 void RuleChecker::report_out_of_range(const Statement& statement, const Number& value) {
@@ -522,8 +549,10 @@ void RuleChecker::blame_file(Diagnostic& diagnostic, std::size_t length, std::si
     diagnostic.rule += ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(sizes);
     diagnostic.suggestion = "write " + counted(count, "value");
     const std::size_t wanted = sizes.size() + length - std::min(count, sizes.size() + length);
-    if (wanted > 0 && element_count(sizes))
-      diagnostic.suggestion += ", or save " + reshape_call(with_dimensions(sizes, wanted));
+    if (wanted == 0 || !element_count(sizes)) return;
+    const Sizes others = with_dimensions(sizes, wanted);
+    diagnostic.suggestion += ", or save " + reshape_call(others);
+    diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(others))}};
     return;
   }
 }

@@ -65,6 +65,8 @@ class RuleChecker {
   std::optional<Strides> repeating_strides(const Statement& statement);
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
+  void suggest_dimensions(const Statement& statement, const Formula::Violation& violation,
+                          Diagnostic& diagnostic) const;
   bool follows_from_finding(const Statement& statement, const Formula::Violation& violation) const;
   bool joins_finding(const Statement& statement, const Formula::Violation& violation);
   std::vector<Place> causes_of(const Statement& statement,

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "spec/ideas.hpp"
+#include "spec/remedy.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -74,16 +75,16 @@ std::size_t fitting_count(const TensorUse& use, const SupportRow& row,
   return std::clamp(use.desc->sizes.size(), row.min_dimensions, row.max_dimensions);
 }
 
-std::string other_dimensions(const TensorUse& use, const SupportRow& row,
-                             const std::vector<TensorUse>& tensors) {
+// The sizes with another number of dimensions; none where they cannot have it.
+Sizes other_sizes(const Sizes& sizes, std::size_t count) {
+  return sizes.empty() || !element_count(sizes) ? Sizes{} : with_dimensions(sizes, count);
+}
+
+std::string other_dimensions(const TensorUse& use, std::size_t count) {
   const Sizes& sizes = use.desc->sizes;
-  const std::size_t count = fitting_count(use, row, tensors);
-  if (sizes.empty() || !element_count(sizes))
-    return "write Sizes of " + counted(count, "dimension");
-  const Sizes fitting = with_dimensions(sizes, count);
-  const std::string how = sizes.size() < count ? "add dimensions of size 1" : "merge dimensions";
-  return how + ": " +
-         (use.desc->file.empty() ? "write " + list_of(fitting) : "save " + reshape_call(fitting));
+  const Sizes fitting = other_sizes(sizes, count);
+  if (fitting.empty()) return "write Sizes of " + counted(count, "dimension");
+  return how_to_reshape(*use.desc, fitting);
 }
 
 std::string one_of(const std::string& list) {
@@ -348,15 +349,17 @@ bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
   const std::string ranges = ranges_text(rows);
   const std::string file = use.desc->file.empty() ? "" : " (" + use.desc->file + ")";
   const std::string finding = use.name() + file + " has " + counted(count, "dimension");
+  const std::size_t fitting = fitting_count(use, *rows.front(), tensors_of(description_));
   add(description_.at(use.place("DimensionCount"),
                       other != nullptr ? finding + ", which needs feature level " +
                                              to_text(other->from) + ", " + this_run()
                                        : finding + ", must have " + ranges),
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + ranges +
           " dimensions",
-      other != nullptr ? raise_to(other->from)
-                       : other_dimensions(use, *rows.front(), tensors_of(description_)));
-
+      other != nullptr ? raise_to(other->from) : other_dimensions(use, fitting));
+  const Sizes sizes = other_sizes(use.desc->sizes, fitting);
+  if (other == nullptr && !sizes.empty())
+    diagnostics_.back().ideas = {{replacement(description_, use.place("Sizes"), list_of(sizes))}};
   return false;
 }
 

@@ -47,8 +47,7 @@ TEST_CASE("a file of the wrong rank is named, with what to type in NumPy") {
   CHECK(contains(flat.error, "help: add dimensions of size 1: save array.reshape(1, 1, 3, 4)\n"));
   const auto nine = files.run({"check", "op.json", "-i", "nine.npy"});
   CHECK(contains(nine.error, "InputTensor (nine.npy) has 9 dimensions, must have 1 to 8\n"));
-  CHECK(
-      contains(nine.error, "help: merge dimensions: save array.reshape(1, 2, 1, 1, 1, 1, 1, 3)\n"));
+  CHECK(contains(nine.error, "help: merge dimensions: save array.reshape(2, 3)\n"));
   const auto deep = files.run({"check", "op.json", "-i", "deep.npy"});
   CHECK(contains(deep.error, "StartPadding and EndPadding have 2 values, must have 3\n"));
   CHECK(contains(deep.error, "DimensionCount is 3, as InputTensor has in deep.npy: [2, 3, 4]\n"));
@@ -238,6 +237,45 @@ TEST_CASE("a file with too few dimensions for a rule is reshaped, as its Sizes a
       files.run({"check", "GATHER", "-i", "InputTensor=x.npy", "--set", "IndicesTensor=INT32:3",
                  "--set", "Axis=0", "--set", "IndexDimensions=1"});
   CHECK(contains(written.error, "help: write [1, 3]\n"));
+}
+
+TEST_CASE("a file of the wrong rank is reshaped to the sizes that the rules want") {
+  const FilesOfUser files;
+  files.write("two.npy", npy("<f4", "(2,)", std::string(8, '\0')));
+  files.write("three.npy", npy("<f4", "(3,)", std::string(12, '\0')));
+  files.write("last.npy", npy("<f4", "(1, 1, 1, 2)", std::string(8, '\0')));
+  const auto help_for_bias = [&](const std::string& file) {
+    const auto result =
+        files.run({"check", "CONVOLUTION", "--example", "-i", "BiasTensor=" + file});
+    return result.error.substr(result.error.rfind("help: "));
+  };
+  CHECK(help_for_bias("two.npy") ==
+        "help: add dimensions of size 1: save array.reshape(1, 2, 1, 1)\n");
+  CHECK(help_for_bias("three.npy") == "help: save an array of sizes [1, 2, 1, 1]\n");
+  CHECK(contains(help_for_bias("last.npy"), "help: save array.reshape(1, 2, 1, 1)\n"));
+}
+
+TEST_CASE("a mask of the wrong rank gets the sizes that its kind wants") {
+  const FilesOfUser files;
+  files.write("one.npy", npy("<i4", "(1,)", std::string(4, '\0')));
+  files.write("twelve.npy", npy("<i4", "(12,)", std::string(48, '\0')));
+  const auto errors = [&](const std::string& kind, const std::vector<std::string>& mask) {
+    std::vector<std::string> arguments{"check", "MULTIHEAD_ATTENTION", "--example", "--set",
+                                       "MaskType=" + kind};
+    if (mask.front() == "-i") arguments.insert(arguments.end(), {"--set", "MaskTensor=null"});
+    arguments.insert(arguments.end(), mask.begin(), mask.end());
+    return files.run(arguments).error;
+  };
+  const auto lengths = errors("KEY_SEQUENCE_LENGTH", {"-i", "MaskTensor=one.npy"});
+  CHECK(lengths.ends_with("help: add dimensions of size 1: save array.reshape(1, 1)\n"));
+  const auto bounds = errors("KEY_SEQUENCE_END_START", {"-i", "MaskTensor=one.npy"});
+  CHECK(bounds.ends_with("help: save an array of sizes [2, 1]\n"));
+  const auto flags = errors("BOOLEAN", {"-i", "MaskTensor=twelve.npy"});
+  CHECK(flags.ends_with("help: save array.reshape(1, 2, 2, 3)\n"));
+  const auto written = errors("BOOLEAN", {"--set", "MaskTensor=INT32:3"});
+  CHECK(written.ends_with("help: write [1, 2, 2, 3]\n"));
+  const auto open = errors("BOOLEAN", {"--set", "MaskTensor.Sizes=null"});
+  CHECK(contains(open, "help: add --set MaskTensor=INT32:1,2,2,3, or name its .npy file\n"));
 }
 
 TEST_CASE("the example of a tensor that is not known keeps what is known of it") {
