@@ -6,6 +6,7 @@
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "spec/settings.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -206,6 +207,7 @@ std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
     return list.size() == (first.is_array() ? first.size() : sizes.size());
   });
   for (const Json& list : lists) add(list.get<Sizes>());
+  for (std::size_t count = 1; count < numbers.size(); ++count) add(with_dimensions(sizes, count));
   return shapes;
 }
 

@@ -19,7 +19,7 @@ std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_js
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
 
 /// Other shapes in which an array may be saved, the likeliest first: what a finding proposes, what
-/// the rules say, and dimensions of size 1 in other places.
+/// the rules say, dimensions of size 1 in other places, and merged dimensions.
 std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
                               const std::vector<Sizes>& ruled);
 

@@ -9,6 +9,7 @@
 #include "ops/fix_ideas.hpp"
 #include "ops/fix_trials.hpp"
 #include "ops/operator.hpp"
+#include "spec/ideas.hpp"
 #include "spec/near_operators.hpp"
 #include "spec/settings.hpp"
 #include "tensor/numpy_words.hpp"
@@ -119,6 +120,13 @@ class FixFinder {
       target.suggestion = suggestion_of(*fix, here);
       return;
     }
+    const bool counts = findings.size() == 1 && is_about_dimension_count(here);
+    if (const auto shape = counts ? only_shape() : std::nullopt) {
+      target.fix = shape->first;
+      for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
+      target.suggestion = shape->second;
+      return;
+    }
     const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
     if (commands && trials_.are_left())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
@@ -198,7 +206,8 @@ class FixFinder {
   std::optional<Fix> fix_by_ideas(const Diagnostics& findings, const Diagnostic& target,
                                   const Diagnostic& here, int steps) {
     tried_.clear();
-    for (const Fix& idea : ideas_for(here, json_, *before_.spec)) {
+    const bool seems_right = findings.size() > 1 && is_inferred_output(here);
+    for (const Fix& idea : seems_right ? here.ideas : ideas_for(here, json_, *before_.spec)) {
       auto fix = search(findings, target, json_, {}, idea, steps);
       if (!fix) continue;
       std::erase_if(*fix, [&](const Replacement& each) {  // what was never there
@@ -207,6 +216,27 @@ class FixFinder {
       if (!fix->empty()) return fix;
     }
     return std::nullopt;
+  }
+
+  // Whether the finding is about DimensionCount, or about an array with a value for each dimension.
+  bool is_about_dimension_count(const Diagnostic& finding) const {
+    const FieldSpec* field = before_.spec->find_field(name_of_place(finding.pointer));
+    return field != nullptr &&
+           (field->name == "DimensionCount" || field->count_field == "DimensionCount");
+  }
+
+  // Whether the finding is about the sizes of an output that follow from others. While these have
+  // findings, any sizes seem right.
+  bool is_inferred_output(const Diagnostic& finding) const {
+    const FieldSpec* field = before_.spec->find_field(tensor_name_of(finding.pointer));
+    if (field == nullptr || !field->is_output() || !finding.pointer.ends_with("/Sizes"))
+      return false;
+    return std::any_of(
+        before_.spec->rules.begin(), before_.spec->rules.end(), [&](const Rule& rule) {
+          const auto& equation = rule.formula.equation();
+          return equation &&
+                 *rule.formula.reference_at(equation->target) == Reference{field->name, "Sizes"};
+        });
   }
 
   // Whether a field says which axis or mode is meant. Other numbers, such as the size of a block,
@@ -302,26 +332,73 @@ class FixFinder {
 
   // One value of another field may mend all findings: the mistake is there.
   void mend_together(const Diagnostics& findings) {
-    const auto count = static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(),
-                      [&](const Diagnostic& finding) { return may_have_fix(finding); }));
+    const auto count = static_cast<std::size_t>(std::count_if(
+        findings.begin(), findings.end(),
+        [&](const Diagnostic& finding) { return may_have_fix(finding) || has_shape(finding); }));
     if (count < 2 || count != findings.size()) return;
     const auto only = only_choice();
-    if (!only) return;
+    if (only) {
+      say_together({*only}, words_of({*only}, {}));
+    } else if (const auto shape = only_shape()) {
+      say_together(shape->first, shape->second);
+    }
+  }
+
+  void say_together(const Fix& fix, const std::string& words) {
+    const std::size_t count = findings_.size();
     const std::string all =
         count == 2 ? "both findings" : "all " + std::to_string(count) + " findings";
     for (Diagnostic& finding : findings_) {
-      if (finding.pointer == prefix_ + only->pointer) return;  // it says so itself
+      // It says so itself.
+      if (!fix.empty() && finding.pointer == prefix_ + fix.front().pointer) return;
     }
-    const std::string words = words_of({*only}, {});
     for (Diagnostic& finding : findings_) {
-      finding.fix = {{prefix_ + only->pointer, only->value}};
+      finding.fix = fix;
+      for (Replacement& each : finding.fix) each.pointer = prefix_ + each.pointer;
+      std::string other = finding.suggestion;
+      if (const std::size_t same = other.find(", or " + words); same != other.npos)
+        other.resize(same);
       const bool is_said_twice =
-          finding.suggestion.find(words.substr(words.find(only->value))) != std::string::npos;
-      const bool has_other = !finding.suggestion.empty() && !is_said_twice;
+          !fix.empty() &&
+          other.find(words.substr(words.find(fix.front().value))) != std::string::npos;
+      const bool has_other = !other.empty() && other != words && !is_said_twice;
       finding.suggestion =
-          words + ", which mends " + all + (has_other ? "; otherwise " + finding.suggestion : "");
+          words + ", which mends " + all + (has_other ? "; otherwise " + other : "");
     }
+  }
+
+  bool has_shape(const Diagnostic& finding) const {
+    return finding.file == before_.file() && !finding.ideas.empty() &&
+           trials_.tensor_of_file(relative(finding.ideas.front().front().pointer)) != nullptr;
+  }
+
+  // The one input that mends all findings if it has another number of dimensions, with its words;
+  // the fix is empty where a file has its sizes.
+  std::optional<std::pair<Fix, std::string>> only_shape() {
+    std::optional<std::pair<Fix, std::string>> only;
+    Description before = before_;
+    for (const TensorUse& use : tensors_of(before)) {
+      const Sizes& sizes = use.desc->sizes;
+      if (!use.spec->is_input() || sizes.empty() || !element_count(sizes)) continue;
+      const std::string pointer = relative(pointer_to(before_, use.place("Sizes")));
+      const bool is_of_file = !use.desc->file.empty();
+      for (const Sizes& shape : shapes_for(sizes, {}, {})) {
+        const Fix fix{{pointer, list_of(shape)}};
+        Json json = json_;
+        if (shape.size() == sizes.size()) continue;
+        // Nobody means merged dimensions in a description.
+        const bool is_meant = is_of_file || without_ones(shape) == without_ones(sizes);
+        if (!is_meant || (!is_of_file && !apply(json, fix.front()))) continue;
+        const OtherShape other{use.name(), shape};
+        const auto found = trials_.check(json, is_of_file ? other : OtherShape{});
+        if (!found || !found->empty()) continue;
+        if (only) return std::nullopt;
+        only = is_of_file ? std::pair(Fix{}, "save " + reshape_call(shape))
+                          : std::pair(fix, words_of(fix, {}));
+        break;
+      }
+    }
+    return trials_.are_left() ? only : std::nullopt;
   }
 
   // "write 2", "write [2, 5] for CTensor.Sizes and [0, 1] for CTensor.Strides".

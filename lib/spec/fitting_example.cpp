@@ -23,6 +23,27 @@ bool fits(const Description& description, const Field& field, FieldValue value) 
   return obeys_rules(tried, FieldScope(tried), field.spec->name);
 }
 
+constexpr std::size_t broken_max = 64;  // more need not be told apart
+constexpr std::int64_t value_max = 64;  // of an element that is tried
+
+// Changes one number after the other to the first that breaks the fewest rules. `count` says how
+// many a list breaks.
+template <typename List, typename Count>
+List adjusted(List list, std::int64_t lowest, const Count& count) {
+  std::size_t least = count(list);
+  for (std::size_t i = 0; i < list.size() && least > 0; ++i) {
+    List tried = list;
+    for (std::int64_t value = lowest; value <= value_max; ++value) {
+      tried[i] = static_cast<typename List::value_type>(value);
+      const std::size_t broken = count(tried);
+      if (broken >= least) continue;
+      list = tried;
+      least = broken;
+    }
+  }
+  return list;
+}
+
 // An array of another length: its last values are those of the last dimensions.
 Integers resized(const Integers& values, std::size_t length) {
   Integers list(length, values.empty() ? 0 : values.front());
@@ -42,7 +63,12 @@ std::string fitting_integers(const Description& description, const Field& field,
   for (const Integers& list : {resized(values, length), Integers(length, 1), Integers(length, 0)}) {
     if (fits(description, field, list)) return Json(list).dump();
   }
-  return Json(resized(values, length)).dump();
+  const auto count_broken = [&](const Integers& list) {
+    Description tried = description;
+    tried.find(spec.name)->value = list;
+    return broken_rules(tried, FieldScope(tried), spec.name, broken_max);
+  };
+  return Json(adjusted(resized(values, length), 0, count_broken)).dump();
 }
 
 std::string fitting_integer(const Description& description, const Field& field,
@@ -64,7 +90,8 @@ bool are_integers(const Json& list) {
 std::vector<Sizes> candidates(const Description& description, const TensorUse& use) {
   std::vector<Sizes> list;
   const Json example = Json::parse(example_value(*description.spec, use.spec->name));
-  if (example.contains("Sizes")) list.push_back(example["Sizes"].get<Sizes>());
+  const auto of_example = example.value("Sizes", Sizes{});
+  if (!of_example.empty()) list.push_back(of_example);
   std::vector<Sizes> given;
   Description copy = description;
   for (const TensorUse& other : tensors_of(copy)) {
@@ -81,6 +108,9 @@ std::vector<Sizes> candidates(const Description& description, const TensorUse& u
     list.push_back(sizes);
   }
   list.push_back(Sizes(use.desc->dimension_count.value_or(4), 1));
+  // The last sizes of the example, for fewer dimensions.
+  for (std::size_t count = of_example.size(); count > 1; --count)
+    list.emplace_back(of_example.end() - static_cast<std::ptrdiff_t>(count - 1), of_example.end());
   return list;
 }
 
@@ -105,10 +135,17 @@ Sizes fitting_sizes(const Description& description, const TensorUse& use) {
   list.insert(list.end(), ruled.begin(), ruled.end());
   Description tried = description;
   TensorDesc& desc = *tried.find_tensor(use.spec->name, use.element);
-  for (const Sizes& sizes : list) {
+  const auto count_broken = [&](const Sizes& sizes) {
     desc.sizes = sizes;
     desc.dimension_count = sizes.size();
-    if (obeys_rules(tried, FieldScope(tried), use.spec->name)) return sizes;
+    return broken_rules(tried, FieldScope(tried), use.spec->name, broken_max);
+  };
+  for (const Sizes& sizes : list) {
+    if (count_broken(sizes) == 0) return sizes;
+  }
+  for (const Sizes& sizes : list) {
+    const Sizes other = adjusted(sizes, 1, count_broken);
+    if (count_broken(other) == 0) return other;
   }
   return list.front();
 }

@@ -188,19 +188,24 @@ std::string how_to_reshape(const TensorDesc& tensor, const Sizes& sizes) {
          (tensor.file.empty() ? "write " + list_of(sizes) : "save " + reshape_call(sizes));
 }
 
-bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name) {
+std::size_t broken_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name,
+                         std::size_t most) {
+  std::size_t broken = 0;
   for (const Rule& rule : fields.spec->rules) {
     const auto references = rule.formula.references();
     const auto names_field = [&](const Reference& reference) { return reference.field == name; };
     if (std::none_of(references.begin(), references.end(), names_field)) continue;
-    bool is_obeyed = true;
     rule.formula.for_each(scope, [&](const Variables& variables) {
-      is_obeyed = !rule.formula.check(scope, variables);
-      return is_obeyed;
+      if (rule.formula.check(scope, variables)) ++broken;
+      return broken < most;
     });
-    if (!is_obeyed) return false;
+    if (broken >= most) break;
   }
-  return true;
+  return broken;
+}
+
+bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name) {
+  return broken_rules(fields, scope, name, 1) == 0;
 }
 
 }  // namespace dmlop

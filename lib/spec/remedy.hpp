@@ -24,6 +24,11 @@ std::vector<std::string> nearest_values(const Formula& formula, const Formula::V
 /// Whether no rule that names the field `name` is known to be broken.
 bool obeys_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name);
 
+/// How many statements of the rules that name the field `name` are known to be broken, counted up
+/// to `most`.
+std::size_t broken_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name,
+                         std::size_t most);
+
 /// "add dimensions of size 1: write [1, 1, 3, 4]", or what to save where a file has the sizes.
 std::string how_to_reshape(const TensorDesc& tensor, const Sizes& sizes);
 

@@ -513,12 +513,12 @@ void RuleChecker::check_array_lengths() {
 void RuleChecker::check_array_length(const Field& field) {
   if (field.spec->count_field.empty()) return;
   const Place array{{field.spec->name}};
-  // The mistake is the file's count, which has its finding.
-  if (scope_.is_corrected({{field.spec->count_field}})) return;
   const auto length = scope_.length(array);
   const auto count = scope_.value({{field.spec->count_field}});
   if (!length || !count || *count == static_cast<std::int64_t>(*length)) return;
   scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
+  // The mistake is the file's count, which has its finding.
+  if (scope_.is_corrected({{field.spec->count_field}})) return;
   const char* what = field.spec->is_tensor()            ? "tensor"
                      : field.spec->is_nested_operator() ? "activation"
                                                         : "value";

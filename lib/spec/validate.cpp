@@ -161,8 +161,19 @@ class Validator {
             how_to_write(description_.document(), description_.fields_object(), spec.name, value) +
             ", for example";
         diagnostic.ideas = {{replacement(description_, Place{{spec.name}}, value)}};
+        assume(field, value);
       }
     }
+  }
+
+  // What is proposed for the next field fits this one's value.
+  static void assume(Field& field, const std::string& value) {
+    const Json json = Json::parse(value, nullptr, false);
+    const auto is_integer = [](const Json& item) { return item.is_number_integer(); };
+    const bool is_list =
+        field.spec->kind == FieldKind::uint_array || field.spec->kind == FieldKind::int_array;
+    if (is_list && json.is_array() && std::all_of(json.begin(), json.end(), is_integer))
+      field.value = json.get<std::vector<std::int64_t>>();
   }
 
   std::string fitting_value(Field& field) const {

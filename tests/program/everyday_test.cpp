@@ -255,6 +255,20 @@ TEST_CASE("a file of the wrong rank is reshaped to the sizes that the rules want
   CHECK(contains(help_for_bias("last.npy"), "help: save array.reshape(1, 2, 1, 1)\n"));
 }
 
+TEST_CASE("a file with too many dimensions for all else is reshaped once for both findings") {
+  const FilesOfUser files;
+  files.write("one.json",
+              R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1],
+      "EndPadding": [2], "OutputTensor": {"DataType": "FLOAT32", "Sizes": [15]}}})");
+  const auto both = files.run({"check", "one.json", "-i", "x.npy"}).error;
+  CHECK(contains(both,
+                 "help: save array.reshape(12), which mends both findings; otherwise write "
+                 "Sizes of 2 dimensions\n"));
+  CHECK(contains(both,
+                 "help: save array.reshape(12), which mends both findings; otherwise write "
+                 "2 values\n"));
+}
+
 TEST_CASE("a mask of the wrong rank gets the sizes that its kind wants") {
   const FilesOfUser files;
   files.write("one.npy", npy("<i4", "(1,)", std::string(4, '\0')));

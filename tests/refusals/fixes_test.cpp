@@ -15,6 +15,10 @@ using Json = nlohmann::ordered_json;
 
 using dmlop::Diagnostics;
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
 Diagnostics mended(const std::string& operator_name, const std::string& fields) {
   return check_and_mend_desc(operator_name, Json::parse(fields)).diagnostics;
 }
@@ -111,6 +115,47 @@ TEST_CASE("fixes: what mends everything is not said twice") {
   const std::string mends_both = R"(write "TRANSPOSE" for TransA, which mends both findings)";
   CHECK(found.front().suggestion == mends_both);
   CHECK(found.back().suggestion == mends_both + "; otherwise write 3");
+}
+
+TEST_CASE("fixes: an input with too few dimensions for all else is named, not what fits") {
+  const auto padding = [](const std::string& fields) {
+    return mended(
+        "PADDING",
+        R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]}, "PaddingMode": "EDGE",
+                      "StartPadding": [0, 1, 1], "EndPadding": [0, 0, 2])" +
+            fields + "}");
+  };
+  const std::string input = "write [1, 3, 4] for InputTensor.Sizes";
+  const Diagnostics two =
+      padding(R"(, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 4, 7]})");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].suggestion ==
+        input + ", which mends both findings; otherwise write Sizes of 2 dimensions");
+  CHECK(two[1].suggestion == input + ", which mends both findings; otherwise write 2 values");
+  CHECK(two[0].fix == dmlop::Fix{{"/desc/InputTensor/Sizes", "[1, 3, 4]"}});
+  const Diagnostics one = padding(R"(, "DimensionCount": 3)");
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].suggestion == input);
+  // The sizes that would follow from the first two paddings are not those that are meant.
+  const Diagnostics all = padding(
+      R"(, "DimensionCount": 3, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4, 7]})");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].suggestion == "write Sizes of 2 dimensions");
+}
+
+TEST_CASE("fixes: values that are proposed for two fields agree with each other and the output") {
+  const Diagnostics found =
+      mended("PADDING", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [3, 4]},
+                            "OutputTensor": {"DataType": "FLOAT32", "Sizes": [6, 9]},
+                            "PaddingMode": "EDGE"})");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].suggestion == "write \"StartPadding\": [1, 2], for example");
+  CHECK(found[1].suggestion == "write \"EndPadding\": [2, 3], for example");
+  const Diagnostics input =
+      mended("PADDING", R"({"OutputTensor": {"DataType": "FLOAT32", "Sizes": [6, 9]},
+                            "StartPadding": [1, 1], "EndPadding": [0, 2], "PaddingMode": "EDGE"})");
+  REQUIRE(input.size() == 1);
+  CHECK(contains(input[0].suggestion, "\"Sizes\": [5, 6]"));
 }
 
 TEST_CASE("fixes: a wrong axis is named, not the sizes that are right") {
