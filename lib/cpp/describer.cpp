@@ -89,7 +89,10 @@ Json Describer::buffer(const Value& desc, const std::string& name) {
   const auto read = [&](const Value& element, const std::string& element_name) {
     return integer(element, element_name);
   };
-  json["Sizes"] = array(member(desc, "Sizes"), count, "DimensionCount", part("Sizes"), read);
+  // Where the count is 0 and the array's length is not known, the finding is about the count.
+  if (Json sizes = array(member(desc, "Sizes"), count, "DimensionCount", part("Sizes"), read);
+      !sizes.empty() || !is_null(count))
+    json["Sizes"] = std::move(sizes);
   if (const Value strides = member(desc, "Strides"); !is_null(strides))
     json["Strides"] = array(strides, count, "DimensionCount", part("Strides"), read);
   const Value bytes = member(desc, "TotalTensorSizeInBytes");

@@ -231,14 +231,16 @@ Json Describer::array(const Value& pointer, const Value& count_value, const std:
   const std::size_t all = is_list ? target->entries.size() : 1;
   const std::size_t there = all - std::min(elements.offset, all);
   // The lengths of C++'s arrays are known, and the checks say which of them, or the count, is
-  // wrong.
+  // wrong. A count of dimensions that is 0 was forgotten.
   const Variable& variable = memory_.variables()[elements.variable];
   const bool is_whole = variable.is_array || variable.is_container;
+  const bool is_forgotten = is_whole && *length == 0 && count_name == "DimensionCount";
   if (there < *length && !is_whole)
     return refuse_length(elements, pointer, there, count, name), json;
   constexpr std::size_t findings_listed = 8;
   const std::size_t before = findings_.size();
-  for (std::size_t i = 0; i < std::min<std::size_t>(*length, there); ++i) {
+  const std::size_t taken = is_forgotten ? there : std::min<std::size_t>(*length, there);
+  for (std::size_t i = 0; i < taken; ++i) {
     if (findings_.size() - before >= findings_listed) break;
     const Value& element = is_list ? target->entries[elements.offset + i].value : *target;
     const std::string element_name = name + "[" + std::to_string(i) + "]";

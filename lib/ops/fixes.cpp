@@ -127,7 +127,8 @@ class FixFinder {
       target.suggestion = shape->second;
       return;
     }
-    const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty();
+    const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty() &&
+                          !target.suggestion.ends_with(", for example");
     if (commands && trials_.are_left())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);

@@ -90,7 +90,7 @@ bool are_integers(const Json& list) {
 std::vector<Sizes> candidates(const Description& description, const TensorUse& use) {
   std::vector<Sizes> list;
   const Json example = Json::parse(example_value(*description.spec, use.spec->name));
-  const auto of_example = example.value("Sizes", Sizes{});
+  const auto of_example = example.contains("Sizes") ? example["Sizes"].get<Sizes>() : Sizes{};
   if (!of_example.empty()) list.push_back(of_example);
   std::vector<Sizes> given;
   Description copy = description;

@@ -71,6 +71,8 @@ class RuleChecker {
   bool joins_finding(const Statement& statement, const Formula::Violation& violation);
   std::vector<Place> causes_of(const Statement& statement,
                                const Formula::Violation& violation) const;
+  void refuse_empty(const Field& array, Field& count);
+  std::string such_as(const FieldSpec& array) const;
   void check_array_length(const Field& field);
   void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,

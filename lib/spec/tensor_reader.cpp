@@ -62,7 +62,9 @@ class TensorReader {
     if (const json::Value* value = object.find("Broadcast"))
       desc_.is_broadcast = reader_.boolean(*value, name_ + ".Broadcast").value_or(false);
     if (const json::Value* value = object.find("DimensionCount")) {
-      const auto count = reader_.integer(*value, name_ + ".DimensionCount", "UINT", 1, 8);
+      // A forgotten count has a finding that says the right one: the length of Sizes.
+      const std::int64_t least = !desc_.sizes.empty() && value->text == "0" ? 0 : 1;
+      const auto count = reader_.integer(*value, name_ + ".DimensionCount", "UINT", least, 8);
       if (count) desc_.dimension_count = static_cast<std::size_t>(*count);
     }
   }

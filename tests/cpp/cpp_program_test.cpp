@@ -210,6 +210,33 @@ TEST_CASE("convert --from-cpp: of a count and its arrays, the one that is wrong 
   CHECK(arrays.code == 3);
   CHECK(contains(arrays.error, "StartPadding and EndPadding have 2 values, must have 4"));
   CHECK_FALSE(contains(arrays.error, "DimensionCount is 4, must"));
+  const auto forgotten = refused("0", "0, 0, 0, 0");
+  CHECK(
+      forgotten.error.ends_with("error: DimensionCount is 0, must be 4\n"
+                                "  rule: DimensionCount == InputTensor.DimensionCount\n"
+                                "  help: write 4\n"));
+}
+
+TEST_CASE("convert --from-cpp: a tensor's DimensionCount that is forgotten is named, not Sizes") {
+  const auto refused = [](const std::string& sizes) {
+    return dmlop_program({"convert", "--from-cpp", "-"},
+                         {.input = sizes + "DML_BUFFER_TENSOR_DESC a = {};\n"
+                                           "a.DataType = DML_TENSOR_DATA_TYPE_FLOAT32;\n"
+                                           "a.Sizes = sizes;\n"
+                                           "a.TotalTensorSizeInBytes = 24;\n"
+                                           "DML_TENSOR_DESC t{DML_TENSOR_TYPE_BUFFER, &a};\n"
+                                           "DML_ACTIVATION_RELU_OPERATOR_DESC d = {&t, &t};\n"});
+  };
+  const auto known = refused("UINT sizes[] = {1, 1, 2, 3};\n");
+  CHECK(known.code == 3);
+  CHECK(contains(known.error,
+                 "error: InputTensor.DimensionCount is 0, must be 4\n"
+                 "  rule: Sizes has 4 values\n"
+                 "  help: write 4\n"));
+  CHECK_FALSE(contains(known.error, "Sizes is an empty array"));
+  const auto unknown = refused("UINT first = 1; UINT* sizes = &first;\n");
+  CHECK(contains(unknown.error, "error: InputTensor.DimensionCount is 0, must be an integer from"));
+  CHECK_FALSE(contains(unknown.error, "Sizes is an empty array"));
 }
 
 TEST_CASE("convert --from-cpp: findings stand where the C++ sets what they are about") {

@@ -204,6 +204,26 @@ TEST_CASE("names of other libraries suggest operators, or values of their fields
   CHECK(dmlop::operator_suggestion("xyzzy") == "");
 }
 
+TEST_CASE("an empty array says how many elements it must have, and what they look like") {
+  const std::string tensor_list = R"([{"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}, )"
+                                  R"({"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}])";
+  const std::string output = tensor("OutputTensor", "[1, 1, 2, 2]");
+  for (const char* count : {"", R"("InputCount": 0, )"}) {
+    const auto join =
+        only_finding(described("JOIN", R"("InputTensors": [], "Axis": 1, )" + (count + output)));
+    CHECK(join.message == "InputTensors is an empty array, must have at least 1 tensor");
+    CHECK(join.rule == "InputCount >= 1");
+    CHECK(join.suggestion == "write 1 tensor or more, such as " + tensor_list);
+  }
+  const auto split = only_finding(described(
+      "SPLIT", tensor("InputTensor", "[1, 1, 2, 2]") + R"("OutputTensors": [], "Axis": 1)"));
+  CHECK(split.message == "OutputTensors is an empty array, must have at least 1 tensor");
+  const auto two = only_finding(
+      described("JOIN", R"("InputTensors": [], "InputCount": 2, "Axis": 1, )" + output));
+  CHECK(two.message == "InputTensors has 0 tensors, must have 2");
+  CHECK(two.suggestion == "write 2 tensors, such as " + tensor_list);
+}
+
 TEST_CASE("of many wrong values eight are listed, and all count") {
   const auto found =
       findings_of(described("PADDING", tensor("InputTensor", "[1]") +
