@@ -82,6 +82,8 @@ class InputBinder {
              request_.is_of_library ? "give each input its name" : "write -i INPUT=" + file.path);
       return std::nullopt;
     }
+    if (std::ranges::find(graph_.unread_inputs, file.tensor) != graph_.unread_inputs.end())
+      return std::nullopt;
     const std::string nearest = nearest_name(file.tensor, names);
     refuse(
         "the graph has no input \"" + printable(file.tensor) + "\"", ErrorKind::usage, "",

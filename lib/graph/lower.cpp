@@ -51,6 +51,7 @@ class Lowering {
       : graph_(graph), request_(request), diagnostics_(diagnostics), notes_(notes) {
     lowered_.model.file = graph.file;
     lowered_.model.words = graph_words;
+    lowered_.unread_inputs = graph.unread_inputs;
   }
 
   LoweredGraph lower() {

@@ -22,7 +22,8 @@ struct GraphInput {
 
 struct LoweredGraph {
   Model model;
-  std::vector<GraphInput> inputs;  // those with a name
+  std::vector<GraphInput> inputs;               // those with a name
+  std::vector<std::string> unread_inputs = {};  // which may be given all the same
 };
 
 struct GraphRequest {

@@ -439,7 +439,11 @@ class Importer {
         continue;
       }
       imported.graph.inputs.push_back(is_read ? name : "");
-      if (is_read) imported.graph.sizes[name] = value.sizes;
+      if (is_read) {
+        imported.graph.sizes[name] = value.sizes;
+      } else {
+        imported.graph.unread_inputs.push_back(name);
+      }
       imported.inputs.push_back({is_read ? name : "", value.type, value.is_boolean, value.sizes});
     }
   }

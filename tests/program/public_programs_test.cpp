@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "onnx_writer.hpp"
 #include "public_failure.hpp"
 
 namespace dmlop::test::public_programs_test {
@@ -294,6 +295,25 @@ TEST_CASE("public programs: an ONNX model, with the sizes of its dimensions") {
   CHECK(std::ranges::equal(same[0].elements<float>(), outputs[0].elements<float>()));
   source.text = "bytes";
   CHECK(failure_of([&] { dmlop::Program none(source); }).kind() == FailureKind::invalid_input);
+}
+
+TEST_CASE("public programs: an input of an ONNX model that no node reads may be given") {
+  using namespace onnx_bytes;
+  const dmlop::Program program(
+      dmlop::Operation{.text = model({.nodes = {node("Abs", {"x"}, {"y"})},
+                                      .inputs = {value("x", {"3"}), value("unread", {"3"})},
+                                      .outputs = {value("y", {"3"})}})});
+  REQUIRE(program.inputs().size() == 1);
+  const std::vector<float> numbers{-1, 2, -3};
+  const dmlop::Input x{"x", view(numbers, {3})};
+  for (const std::vector<dmlop::Input>& inputs :
+       {std::vector{x}, {x, {"unread", view(numbers, {3})}}}) {
+    const auto outputs = cpu().run(program, inputs);
+    CHECK(std::ranges::equal(outputs.at(0).elements<float>(), std::vector<float>{1, 2, 3}));
+  }
+  CHECK(failure_of([&] {
+          cpu().run(program, {x, {"other", view(numbers, {3})}});
+        }).kind() == FailureKind::usage);
 }
 
 TEST_CASE("public programs: whoever runs one as an operation is told to load it") {
