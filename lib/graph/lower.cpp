@@ -14,6 +14,22 @@ namespace {
 // After this many nodes with findings, the rest are not listed.
 constexpr std::size_t findings_listed = 64;
 
+/// Advice about descs, for those who write nodes of ONNX instead.
+std::string without_descs(std::string advice) {
+  if (const std::string quoted = "write \""; advice.starts_with(quoted)) {
+    const std::size_t end = advice.find('"', quoted.size());
+    if (end + 1 != advice.size()) return "";  // a field with its value
+    return "make it " + advice.substr(quoted.size(), end - quoted.size()) + ", as Cast does";
+  }
+  for (const auto& [words, others] :
+       {std::pair<std::string_view, const char*>("write Sizes of ", "give it "),
+        {"write ", "make it "}}) {
+    const std::size_t place = advice.find(words);
+    if (place != std::string::npos) return advice.replace(place, words.size(), others);
+  }
+  return advice;
+}
+
 constexpr ModelWords graph_words{"graph", "edge", "EDGE", false};
 
 bool has_4_bits(const TensorDesc& desc) {
@@ -175,12 +191,21 @@ class Lowering {
     return description;
   }
 
+  /// What a node's finding advises: its tensors have no files of their own.
+  std::string advice(std::string suggestion) const {
+    const std::size_t place = suggestion.find("write ");
+    if (suggestion.starts_with("save array") && place != std::string::npos)
+      suggestion.erase(0, place);
+    return graph_.has_written_descs ? suggestion : without_descs(std::move(suggestion));
+  }
+
   // Places in the JSON are none of the file.
-  static void move_to(Diagnostics& list, Diagnostics& found, const std::string& title) {
+  void move_to(Diagnostics& list, Diagnostics& found, const std::string& title) const {
     for (Diagnostic& one : found) {
       one.line = one.column = 0;
       one.pointer.clear();
       one.ideas.clear();
+      one.suggestion = advice(std::move(one.suggestion));
       one.message = title + ": " + one.message;
       list.push_back(std::move(one));
     }

@@ -24,6 +24,7 @@ class Importer {
   Importer(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
       : model_(model), request_(request), diagnostics_(diagnostics) {
     imported_.graph.file = model.path;
+    imported_.graph.has_written_descs = false;
     collect_names();
   }
 

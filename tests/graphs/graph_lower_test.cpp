@@ -117,6 +117,14 @@ TEST_CASE("graph edges: each has one source, before its readers") {
         "the output \"z\" of the graph is written by no node");
 }
 
+TEST_CASE("graph edges: what is advised about a tensor of a node is about no file") {
+  const GraphTensor of_double = tensor({4}, {}, "FLOAT64", 8);
+  Diagnostics diagnostics, notes;
+  lower_graph(graph({"x"}, {"y"}, {add("x", "x", "y", of_double)}), {}, diagnostics, notes);
+  REQUIRE(diagnostics.size() > 0);
+  CHECK(diagnostics.front().suggestion == "write \"FLOAT32\"");
+}
+
 TEST_CASE("graph edges: a reader needs no more bytes than there are") {
   const GraphTensor five = tensor({5});
   CHECK(findings_of(graph({"x"}, {"z"},

@@ -253,6 +253,28 @@ TEST_CASE("onnx program: a job of a list has its own inputs and golden files") {
   CHECK(folder.read("made.npy") == folder.read("y.npy"));
 }
 
+// No one writes the descs of its nodes, and their tensors have no files.
+TEST_CASE("onnx program: what is advised about a node can be done in a model") {
+  const Folder folder;
+  const auto advised = [&](const std::string& one, const std::vector<std::string>& inputs) {
+    folder.write("m.onnx", model({.nodes = {one}, .inputs = inputs}));
+    const auto check = dmlop_program({"check", "m.onnx"}, {.folder = folder.path()});
+    CHECK(check.code == 3);
+    const std::size_t help = check.error.find("  help: ");
+    return help == std::string::npos ? check.error : check.error.substr(help + 8);
+  };
+  const std::string pair = value("x", {"2"});
+  CHECK(advised(node("Abs", {"x"}, {"y"}), {value("x", {"2"}, 11)}) ==
+        "make it FLOAT32, as Cast does\n");
+  CHECK(advised(node("Add", {"x", "i"}, {"y"}), {pair, value("i", {"2"}, 6)}) ==
+        "make it FLOAT32, as Cast does\n");
+  CHECK(advised(node("Identity", {"x"}, {"y"}),
+                {value("x", {"2", "1", "1", "1", "1", "1", "1", "1", "1"})}) ==
+        "merge dimensions: make it [2, 1, 1, 1, 1, 1, 1, 1]\n");
+  CHECK(advised(node("ScatterElements", {"x", "i", "x"}, {"y"}), {pair, value("i", {"1"}, 7)}) ==
+        "make it 1\n");
+}
+
 TEST_CASE("onnx program: values that decide sizes come from files") {
   const Folder folder;
   folder.write("m.onnx", model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
