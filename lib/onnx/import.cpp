@@ -404,7 +404,7 @@ class Importer {
       edge = copy_of(value, name);
     }
     imported_.graph.outputs.push_back(edge);
-    imported_.outputs.push_back({name, value.type, value.is_boolean, value.sizes});
+    imported_.outputs.push_back({name, value.type, value.sizes});
   }
 
   /// An output is that of an operator, so what is none becomes one. It keeps its name, unless it is
@@ -445,7 +445,7 @@ class Importer {
       } else {
         imported.graph.unread_inputs.push_back(name);
       }
-      imported.inputs.push_back({is_read ? name : "", value.type, value.is_boolean, value.sizes});
+      imported.inputs.push_back({is_read ? name : "", value.type, value.sizes});
     }
   }
 

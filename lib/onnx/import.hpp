@@ -25,7 +25,6 @@ struct ImportRequest {
 struct Port {
   std::string name;
   DataType type = DataType::Float32;
-  bool is_boolean = false;
   Sizes sizes;
 };
 
