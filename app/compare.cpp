@@ -61,6 +61,10 @@ int compare_two_files(CompareOptions& options) {
 }
 
 int compare_two(CompareOptions& options) {
+  if (options.actual.path == "-" && options.expected.path == "-")
+    throw Error(ErrorKind::usage,
+                "ACTUAL.npy and EXPECTED.npy are both standard input, which can be read only once; "
+                "name a file for one of them");
   const bool is_first = is_folder(options.actual.path),
              is_second = is_folder(options.expected.path);
   if (is_first != is_second) {

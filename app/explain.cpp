@@ -1,7 +1,10 @@
 // dmlop explain: what a failure code of DirectML, or a line of ONNX Runtime's log, means.
+#include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "base/output.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "exit_codes.hpp"
@@ -33,7 +36,36 @@ void explain_code(std::uint32_t code) {
                     "");
 }
 
+bool is_word(const std::string& argument) {
+  return std::ranges::all_of(argument, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+bool names_failure(const std::string& argument) {
+  const layer::FailureText read = layer::read_failure_text(argument);
+  return !read.codes.empty() || !read.lines.empty();
+}
+
+// A text may have any words beside a code, but what is given as a code must be one.
+void refuse_unknown_codes(const std::vector<std::string>& arguments) {
+  const auto looks_like_code = [](const std::string& word) {
+    return word.starts_with("E_") || word.starts_with("DXGI_") || word.starts_with("D3D12_");
+  };
+  const bool are_two = arguments.size() == 2 && is_word(arguments[0]) && is_word(arguments[1]) &&
+                       names_failure(arguments[0]);
+  for (const std::string& argument : arguments) {
+    const bool is_code = is_word(argument) && (looks_like_code(argument) || are_two);
+    if (!is_code || names_failure(argument)) continue;
+    std::vector<std::string> names;
+    for (const layer::HResult& known : layer::known_hresults()) names.emplace_back(known.name);
+    const std::string nearest = did_you_mean(argument, names);
+    throw Error(ErrorKind::usage,
+                "\"" + argument + "\" is no failure code that is known; " +
+                    (nearest.empty() ? "write its number, such as 80070057" : nearest));
+  }
+}
+
 int explain(const ExplainOptions& options) {
+  refuse_unknown_codes(options.text);
   const layer::FailureText read = layer::read_failure_text(join(options.text, " "));
   if (read.codes.empty() && read.lines.empty())
     throw Error(ErrorKind::usage,

@@ -40,6 +40,7 @@ struct ElementRelation {
   std::uint64_t least = 1;     // elements that must differ, or it may hold by chance
   bool needs_variety = false;  // expected elements must be different where they differ
   std::function<bool(T actual, T expected)> holds;
+  bool needs_finite = false;  // one actual element must be finite: all may be too large otherwise
 };
 
 template <typename T>
@@ -90,6 +91,15 @@ bool is_computed(T actual, T expected, double value, double magnitude) {
   }
 }
 
+// The same value, of which only the bits differ.
+template <typename T>
+void add_same_values(std::vector<ElementRelation<T>>& list) {
+  list.push_back({"actual is 0 with the other sign where it differs", 1, false,
+                  [](T a, T e) { return is_zero(a) && is_zero(e); }});
+  list.push_back({"actual is NaN with other bits where it differs", 1, false,
+                  [](T a, T e) { return is_nan(a) && is_nan(e); }});
+}
+
 template <typename T>
 void add_constants(std::vector<ElementRelation<T>>& list, DataType type, T first) {
   list.push_back({"actual is 0 where it differs", 1, false, [](T a, T) { return is_zero(a); }});
@@ -107,7 +117,7 @@ template <typename T>
 void add_roundings(std::vector<ElementRelation<T>>& list) {
   const auto add = [&](const std::string& type, double (*round)(double)) {
     list.push_back({"actual is expected rounded to " + type + " where it differs", 1, false,
-                    [round](T a, T e) { return value_of(a) == round(value_of(e)); }});
+                    [round](T a, T e) { return value_of(a) == round(value_of(e)); }, true});
   };
   if constexpr (std::is_same_v<T, double>)
     add("FLOAT32", [](double value) -> double { return static_cast<float>(value); });
@@ -173,6 +183,7 @@ template <typename T>
 std::vector<ElementRelation<T>> element_relations(DataType type, const Tolerance& tolerance,
                                                   const std::vector<ElementPair<T>>& some) {
   std::vector<ElementRelation<T>> list;
+  if constexpr (is_floating<T>) add_same_values(list);
   add_constants<T>(list, type, some.front().actual);
   if constexpr (!std::is_unsigned_v<T>) add_negative(list, tolerance);
   if constexpr (sizeof(T) > 1) add_reversed_bytes(list);

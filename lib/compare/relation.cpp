@@ -1,5 +1,7 @@
 #include "compare/relation.hpp"
 
+#include <cmath>
+
 #include "base/parallel.hpp"
 #include "compare/arrangement.hpp"
 #include "compare/element_relation.hpp"
@@ -64,16 +66,19 @@ class RelationFinder {
   std::string relation_of_elements() {
     std::vector<Relation> relations = relations_to_try();
     const T first = expected_at(comparison_.first.front().index);
-    bool varies = false;
+    bool varies = false, is_finite = false;
     for (std::uint64_t i = 0; i < comparison_.elements && !relations.empty(); ++i) {
       steps_.add(steps_of_pair);
       if (passes(i, i)) continue;
       const T a = actual_at(i), e = expected_at(i);
       varies = varies || !element::is_same_value(e, first);
+      is_finite = is_finite || std::isfinite(static_cast<double>(element::value_of(a)));
       std::erase_if(relations, [&](const Relation& relation) { return !relation.holds(a, e); });
     }
     for (const Relation& relation : relations) {
-      if (varies || !relation.needs_variety) return relation.text;
+      const bool is_shown =
+          (varies || !relation.needs_variety) && (is_finite || !relation.needs_finite);
+      if (is_shown) return relation.text;
     }
     return "";
   }

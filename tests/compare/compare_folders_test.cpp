@@ -37,6 +37,14 @@ class TwoFolders : public Folder {
 
 }  // namespace
 
+TEST_CASE("compare: standard input cannot be both files") {
+  const auto both = dmlop_program({"compare", "-", "-"}, {.input = "bytes"});
+  CHECK(both.code == 2);
+  CHECK(both.error ==
+        "dmlop: error: ACTUAL.npy and EXPECTED.npy are both standard input, which can be read only "
+        "once; name a file for one of them\n");
+}
+
 TEST_CASE("files of the same path below two folders are compared, a line for each") {
   const TwoFolders folder;
   for (const std::string side : {"a", "b"})

@@ -150,6 +150,24 @@ TEST_CASE("what differing elements have in common is found, whatever the others 
                  {}) == "actual is expected with its bytes in reverse order where it differs");
 }
 
+TEST_CASE("a value with other bits is no 0 or NaN that was not expected") {
+  const auto bits = [](std::uint32_t value) { return std::bit_cast<float>(value); };
+  CHECK(relation({3}, {0, -0.0F, 2}, {-0.0F, 0, 2}) ==
+        "actual is 0 with the other sign where it differs");
+  CHECK(relation({3}, {0, 0, 2}, {-0.0F, 1, 2}) == "actual is 0 where it differs");
+  CHECK(relation({2}, {bits(0x7FC00000), 2}, {bits(0xFFC00001), 2}) ==
+        "actual is NaN with other bits where it differs");
+  CHECK(relation({2}, {bits(0x7FC00000), NaN}, {bits(0xFFC00001), 1}) ==
+        "actual is NaN where it differs");
+}
+
+TEST_CASE("infinities alone do not show that elements were rounded to another type") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(relation({3}, {-infinity, -infinity, 1}, {-1e30F, -3e38F, 1}) == "");
+  CHECK(relation({3}, {-infinity, 0.333251953125F, 1}, {-1e30F, 0.3333F, 1}) ==
+        "actual is expected rounded to FLOAT16 where it differs");
+}
+
 TEST_CASE("elements that were rounded to a type of fewer digits are found") {
   const Floats expected{0.1F, 0.2F, 3.14159F, 1e-6F, 70000, 1};
   Floats half = expected, bfloat = expected;

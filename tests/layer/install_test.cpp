@@ -258,6 +258,19 @@ TEST_CASE("explain: a code, a line of a log, and a text without either") {
   CHECK(test::dmlop_program({"explain", "0x8badf00d"}).output ==
         "8BADF00D\n  A failure of facility 2989 with code 61453; neither DirectML nor ONNX Runtime "
         "is known for it.\n");
+  // What is given beside a code is explained, too, or refused.
+  const auto two = test::dmlop_program({"explain", "E_INVALIDARG", "887A0005"});
+  CHECK(two.output.starts_with(code.output));
+  CHECK(two.output.find("DXGI_ERROR_DEVICE_REMOVED") != two.output.npos);
+  const auto misspelt = test::dmlop_program({"explain", "80070057", "E_OUTOFMEMORI"});
+  CHECK(misspelt.code == 2);
+  CHECK(misspelt.error ==
+        "dmlop: error: \"E_OUTOFMEMORI\" is no failure code that is known; did you mean "
+        "\"E_OUTOFMEMORY\"?\n");
+  const auto word = test::dmlop_program({"explain", "80070057", "other"});
+  CHECK(word.code == 2);
+  CHECK(test::dmlop_program({"explain", "error", "80070057"}).output == code.output);
+  CHECK(test::dmlop_program({"explain", "80070057", "The", "parameter"}).output == code.output);
   const auto nothing = test::dmlop_program({"explain", "it does not work"});
   CHECK(nothing.code == 2);
   CHECK(nothing.error.find("no failure code in this text") != std::string::npos);
