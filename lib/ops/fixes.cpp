@@ -128,7 +128,8 @@ class FixFinder {
       return;
     }
     const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty() &&
-                          !target.suggestion.ends_with(", for example");
+                          !target.suggestion.ends_with(", for example") &&
+                          target.suggestion.find(" as NumPy does") == std::string::npos;
     if (commands && trials_.are_left())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
@@ -176,7 +177,11 @@ class FixFinder {
     if (best && left_with_best == 0) {
       target.suggestion = with_shape(target.suggestion, tensor->sizes, *best);
     } else if (right != ruled.end()) {
-      target.suggestion = "save an array of sizes " + list_of(*right);
+      // It may be stretched, too.
+      const std::size_t start = target.suggestion.find(", or save ");
+      target.suggestion =
+          (start == target.suggestion.npos ? "" : target.suggestion.substr(0, start) + ", or ") +
+          "save an array of sizes " + list_of(*right);
     } else {
       return false;
     }

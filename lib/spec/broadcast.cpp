@@ -137,6 +137,28 @@ bool may_be_stretched(const FieldSet& fields, const std::string& tensor) {
   return target.problem.empty() && target.sizes != desc->sizes;
 }
 
+std::string stretched_for(const FieldSet& fields, const std::string& tensor,
+                          const std::vector<Reference>& references) {
+  if (may_be_stretched(fields, tensor)) return tensor;
+  const FieldSpec* field = fields.spec->find_field(tensor);
+  if (field == nullptr || field->kind != FieldKind::input_tensor) return "";
+  const Sizes& sizes = fields.find_tensor(tensor)->sizes;
+  const auto group = tensors_of_equal_sizes(*fields.spec, tensor);
+  for (const Reference& reference : references) {
+    const std::string& other = reference.field;
+    const bool is_candidate = other != tensor && group.contains(other) &&
+                              may_be_stretched(fields, other) &&
+                              target_of(fields, other).sizes == sizes;
+    // All others must have these sizes already.
+    const auto fits = [&](const std::string& name) {
+      const TensorDesc* desc = fields.find_tensor(name);
+      return name == other || desc == nullptr || desc->sizes.empty() || desc->sizes == sizes;
+    };
+    if (is_candidate && std::all_of(group.begin(), group.end(), fits)) return other;
+  }
+  return "";
+}
+
 void broadcast_all(FieldSet& fields) {
   std::vector<TensorDesc*> marked;
   for (const TensorUse& use : tensors_of(fields)) {

@@ -13,6 +13,11 @@ void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics);
 /// The strides of a tensor that is stretched to `sizes`: 0 where it repeats.
 Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes);
 
+/// The input that has to be stretched so that `tensor`, an input, obeys a rule with these
+/// references: itself, or the other one; "" where that does not help.
+std::string stretched_for(const FieldSet& fields, const std::string& tensor,
+                          const std::vector<Reference>& references);
+
 /// Marks all inputs that can be stretched to the sizes of others.
 void broadcast_all(FieldSet& fields);
 

@@ -357,10 +357,17 @@ std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement
   return strides;
 }
 
-std::string RuleChecker::how_to_stretch(const std::string& tensor) const {
-  return fields_.document().is_of_command_line() ? "add --broadcast to stretch it as NumPy does"
-                                                 : "write \"Broadcast\": true in the desc of " +
-                                                       tensor + " to stretch it as NumPy does";
+std::string RuleChecker::how_to_stretch(const Statement& statement) const {
+  const std::string tensor = target_of(statement)->reference.field;
+  const std::string stretched = stretched_for(fields_, tensor, statement.formula().references());
+  if (stretched.empty()) return "";
+  const std::string end = " as NumPy does, or ";
+  if (fields_.document().is_of_command_line())
+    return "add --broadcast to stretch " + (stretched == tensor ? "it" : stretched) + end;
+  return (fields_.find(stretched)->written != nullptr
+              ? "write \"Broadcast\": true in the desc of " + stretched
+              : "write \"" + stretched + "\": {\"Broadcast\": true}") +
+         " to stretch it" + end;
 }
 
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
@@ -386,6 +393,11 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
           replacement(fields_, {{target.field, "Strides"}, place->element}, list_of(*strides)));
     }
     diagnostic.suggestion += other_choices(statement);
+    // The sizes of a file cannot be written.
+    const TensorDesc* tensor = place ? fields_.find_tensor(target.field, place->element) : nullptr;
+    const std::string stretch =
+        tensor != nullptr && !tensor->file.empty() ? how_to_stretch(statement) : "";
+    if (!stretch.empty()) diagnostic.suggestion = stretch + "save an array of other sizes";
   }
   if (target.attribute != "DimensionCount") return;
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
@@ -400,16 +412,13 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
     const Sizes sizes = with_dimensions(tensor->sizes, count);
     const std::string save = "save " + reshape_call(sizes);
-    diagnostic.suggestion = may_be_stretched(fields_, target.field)
-                                ? how_to_stretch(target.field) + ", or " + save
-                                : save;
+    diagnostic.suggestion = how_to_stretch(statement) + save;
     diagnostic.ideas = {
         {replacement(fields_, {{target.field, "Sizes"}, place->element}, list_of(sizes))}};
     return;
   }
   diagnostic.suggestion = "write Sizes of " + counted(count, "dimension");
-  if (may_be_stretched(fields_, target.field))
-    diagnostic.suggestion = how_to_stretch(target.field) + ", or " + diagnostic.suggestion;
+  diagnostic.suggestion = how_to_stretch(statement) + diagnostic.suggestion;
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
@@ -597,10 +606,9 @@ void RuleChecker::suggest_sizes() {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
     Diagnostic& diagnostic = diagnostics_[finding->second];
-    const std::string stretch = how_to_stretch(use.spec->name);
-    diagnostic.suggestion =
-        (diagnostic.suggestion.starts_with(stretch) ? stretch + ", or write " : "write ") +
-        list_of(use.desc->sizes) + " for its Sizes";
+    const std::size_t otherwise = diagnostic.suggestion.find("write Sizes of ");
+    diagnostic.suggestion = diagnostic.suggestion.substr(0, otherwise) + "write " +
+                            list_of(use.desc->sizes) + " for its Sizes";
     diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
   }
 }

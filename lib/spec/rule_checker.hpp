@@ -49,7 +49,8 @@ class RuleChecker {
   /// Returns true if it added a finding.
   bool apply_to(const Statement& statement);
   bool infer(const Statement& statement);
-  std::string how_to_stretch(const std::string& tensor) const;
+  /// "add --broadcast to stretch it as NumPy does, or "; "" where that does not help.
+  std::string how_to_stretch(const Statement& statement) const;
   std::optional<Place> target_of(const Statement& statement) const;
   std::optional<Number> equation_value(const Statement& statement) const;
   std::optional<Number> size_out_of_range(const Statement& statement) const;

@@ -269,6 +269,35 @@ TEST_CASE("a file with too many dimensions for all else is reshaped once for bot
                  "2 values\n"));
 }
 
+TEST_CASE("files of which one can be stretched to the other are told so") {
+  const FilesOfUser files;
+  files.write("a.npy", npy("<f4", "(2, 3)", std::string(24, '\0')));
+  files.write("row.npy", npy("<f4", "(3,)", std::string(12, '\0')));
+  files.write("one.npy", npy("<f4", "(1, 3)", std::string(12, '\0')));
+  files.write("two.npy", npy("<f4", "(2,)", std::string(8, '\0')));
+  const auto help = [&](const std::string& a, const std::string& b) {
+    const std::vector<std::string> inputs{"ELEMENT_WISE_ADD", "-i", "ATensor=" + a, "-i",
+                                          "BTensor=" + b};
+    std::vector<std::string> check{"check"};
+    check.insert(check.end(), inputs.begin(), inputs.end());
+    const std::string error = files.run(check).error;
+    check.emplace_back("--broadcast");
+    CHECK((files.run(check).code == 0) == contains(error, "--broadcast"));
+    return error.substr(std::min(error.rfind("help: "), error.size()));
+  };
+  CHECK(help("a.npy", "row.npy") ==
+        "help: add --broadcast to stretch it as NumPy does, or save an array of sizes [2, 3]\n");
+  CHECK(help("row.npy", "a.npy") ==
+        "help: add --broadcast to stretch ATensor as NumPy does, or save an array of sizes [3]\n");
+  CHECK(help("a.npy", "two.npy") == "help: save an array of sizes [2, 3]\n");
+  CHECK(contains(help("a.npy", "one.npy"), "help: add --broadcast to stretch it as NumPy does"));
+  CHECK(contains(help("one.npy", "a.npy"), "help: add --broadcast to stretch ATensor as NumPy"));
+  files.write("add.json", R"({"type": "ELEMENT_WISE_ADD", "desc": {}, "bindings": {
+      "ATensor": "a.npy", "BTensor": "row.npy"}})");
+  const auto described = files.run({"check", "add.json"}).error;
+  CHECK(contains(described, "help: write \"BTensor\": {\"Broadcast\": true} to stretch it"));
+}
+
 TEST_CASE("a mask of the wrong rank gets the sizes that its kind wants") {
   const FilesOfUser files;
   files.write("one.npy", npy("<i4", "(1,)", std::string(4, '\0')));
