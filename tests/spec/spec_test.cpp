@@ -110,7 +110,7 @@ TEST_CASE("every operator has a spec, with DirectML.h's fields in its order") {
     const OperatorSpec* spec = dmlop::find_spec(name);
     REQUIRE(spec != nullptr);
     const Json& facts = facts_of(name);
-    CHECK(to_text(spec->introduced) == facts.at("introduced"));
+    CHECK(to_text(spec->introduced) == facts.at("introduced").get<std::string>());
     CHECK(*dmlop::operator_value(name) == facts.at("value"));
     CHECK((spec->in_place != facts.at("in_place")) == is_exception(name + " in-place"));
     std::vector<std::string> found, expected;
@@ -161,7 +161,7 @@ TEST_CASE("what may be fused, and from which level, is DirectML's") {
       CHECK(std::find(all.begin(), all.end(), name) != all.end());
       continue;
     }
-    CHECK(to_text(activation.from) == limit->at("from_level"));
+    CHECK(to_text(activation.from) == limit->at("from_level").get<std::string>());
     CHECK(activation.into.size() == limit->at("to").size());
   }
 }
