@@ -29,6 +29,14 @@ const std::map<std::string, std::string> differences{
      "ONNX uses the size before it is rounded down, the provider the output's"},
     {"test_resize_downsample_sizes_linear_pytorch_half_pixel",
      "the provider looks whether the input has one pixel, ONNX whether the output has"},
+    // Of later versions than the list's.
+    {"test_resize_downsample_scales_linear_antialias", "DirectML's weights are its own"},
+    {"test_resize_downsample_sizes_linear_antialias", "DirectML's weights are its own"},
+    {"test_resize_tf_crop_and_resize_axes_2_3",
+     "the provider takes a region of less than one pixel for one"},
+    {"test_resize_tf_crop_and_resize_axes_3_2",
+     "the provider takes a region of less than one pixel for one"},
+    {"test_roialign_mode_max", "DirectML's maximum is that of the interpolated samples"},
 };
 
 /// The message without what stands in quotation marks, which are names and paths.
@@ -119,6 +127,8 @@ TEST_CASE("onnx: ONNX's tests of operators pass, or are refused with a reason") 
     outcomes.emplace(to_text(entry.path().filename()), outcome_or_error(entry.path()));
   if (std::getenv("DMLOP_UPDATE_GOLDEN") != nullptr) write_list(outcomes);
   const auto listed = listed_outcomes();
+  // Later versions have more tests, and some are refused for another reason.
+  const bool is_listed_version = outcomes.size() == listed.size();
   std::size_t possible = 0, passed = 0;
   for (const auto& [name, outcome] : outcomes) {
     CAPTURE(name);
@@ -128,7 +138,9 @@ TEST_CASE("onnx: ONNX's tests of operators pass, or are refused with a reason") 
                           (outcome == "differs" && differences.contains(name));
     CHECK_MESSAGE(is_known, outcome);
     const auto found = listed.find(name);
-    if (found != listed.end()) CHECK(outcome == found->second);
+    const bool may_differ = !is_listed_version && outcome.starts_with("refused: ") &&
+                            found != listed.end() && found->second.starts_with("refused: ");
+    if (found != listed.end() && !may_differ) CHECK(outcome == found->second);
   }
   CHECK(outcomes.size() >= 900);
   CHECK(4 * passed >= 3 * possible);
