@@ -1,10 +1,11 @@
 # dmlop_add_golden_tests(DIRECTORY [PREFIX prefix] [DEVICE device])
 #
-# Adds a test for each op.json, model.json, graph.json and Partition_N.bin below DIRECTORY, and for each model.onnx with a
-# test_data_set_0 beside it. The test runs the job and compares its output with the golden file beside it. Its name is PREFIX (empty by default) followed by the id that `dmlop batch` gives the
-# job, which is its folder below DIRECTORY. Its labels are the operator of an op.json and the tags of its job.json. The
-# test is skipped if the job is SKIPPED or UNSUPPORTED on DEVICE (cpu by default). The next build notices descriptions
-# that were added or removed, and job.json files that changed.
+# Adds a test for each op.json, model.json, graph.json and Partition_N.bin below DIRECTORY, and for each model.onnx with
+# a test_data_set_0 beside it. The test runs the job and compares its output with the golden file beside it. Its name is
+# PREFIX (empty by default) followed by the id that `dmlop batch` gives the job, which is its folder below DIRECTORY. Its
+# labels are the operator of an op.json and the tags of its job.json. The test is skipped if the job is SKIPPED or
+# UNSUPPORTED on DEVICE (cpu by default). The next build notices descriptions that were added or removed, and job.json
+# files that changed.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
@@ -57,8 +58,8 @@ function(dmlop_add_golden_tests directory)
     set(is_any TRUE)
   endforeach()
   if(NOT is_any)
-    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json, model.json, graph.json or Partition_N.bin, and no model.onnx "
-      "beside a test_data_set_0, lies in ${directory} or below it")
+    message(FATAL_ERROR "dmlop_add_golden_tests: no op.json, model.json, graph.json or Partition_N.bin, and no "
+      "model.onnx beside a test_data_set_0, lies in ${directory} or below it")
   endif()
 endfunction()
 
