@@ -54,8 +54,7 @@ void load_elements(const std::byte* from, std::uint64_t stride, std::size_t coun
 
 inline void load_halves(const std::byte* from, std::size_t count, float* to) {
   std::size_t i = 0;
-  // Highway's own takes infinity for 65536 where there are no instructions for halves.
-#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+#if DMLOP_CPU_HAS_HALF
   const hn::ScalableTag<float> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> halves;
   const std::size_t lanes = hn::Lanes(d);
@@ -177,7 +176,7 @@ HWY_INLINE float float_for_half(double number) {
 template <typename T>
 void store_halves(const T* from, std::size_t count, std::byte* to) {
   std::size_t i = 0;
-#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+#if DMLOP_CPU_HAS_HALF
   if constexpr (std::is_floating_point_v<T>) {
     const hn::ScalableTag<float> d;
     const hn::Rebind<hwy::float16_t, decltype(d)> halves;

@@ -17,9 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace dmlop::cpu::HWY_NAMESPACE {
 
-// Highway's own conversions are exact only where the machine has them.
-#define DMLOP_CPU_HAS_HALF (HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON)
-
 /// The halves at `bits` as floats.
 template <class D, class DBits = hn::Rebind<std::uint16_t, D>>
 HWY_INLINE hn::Vec<D> float_from_half(D d, hn::Vec<DBits> bits) {

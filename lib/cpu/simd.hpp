@@ -13,3 +13,7 @@
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #endif
+
+// Whether the instruction set that is compiled has conversions of FLOAT16. Highway's own take
+// infinity for 65536 where it has none, whatever the least set of its version is called.
+#define DMLOP_CPU_HAS_HALF (HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON)
