@@ -15,10 +15,6 @@
 namespace dmlop {
 namespace {
 
-std::uint64_t as_unsigned(std::int64_t value) {
-  return static_cast<std::uint64_t>(value);
-}
-
 // After this many findings about one rule, the rest are not listed.
 constexpr int rule_findings_listed = 8;
 
@@ -501,104 +497,6 @@ void RuleChecker::report_out_of_range(const Statement& statement, const Number& 
   diagnostic.note = statement.rule.text;
   diagnostics_.push_back(std::move(diagnostic));
   scope_.refuse(*target);
-}
-
-void RuleChecker::infer_counts() {
-  for (const Field& field : fields_.fields) {
-    if (field.spec->count_field.empty()) continue;
-    Field& count = *fields_.find(field.spec->count_field);
-    const auto length = scope_.length({{field.spec->name}});
-    const bool is_open = std::holds_alternative<std::monostate>(count.value) &&
-                         count.written == nullptr && !count.is_misspelt &&
-                         !follows_from_rule(*fields_.spec, count.spec->name);
-    if (is_open && length) count.value = static_cast<std::int64_t>(*length);
-    if (field.written != nullptr && length == 0) refuse_empty(field, count);
-  }
-}
-
-namespace {
-
-const char* word_of_element(const FieldSpec& spec) {
-  return spec.is_tensor() ? "tensor" : spec.is_nested_operator() ? "activation" : "value";
-}
-
-}  // namespace
-
-// An array without elements is the mistake, not the count that follows from it.
-void RuleChecker::refuse_empty(const Field& array, Field& count) {
-  constexpr std::int64_t most = 8;
-  const FieldValue found = count.value;
-  if (scope_.value({{count.spec->name}}) != Number(0)) return;
-  std::int64_t least = 0;
-  while (least <= most && !obeys_rules(fields_, scope_, count.spec->name)) count.value = ++least;
-  count.value = found;
-  if (least == 0 || least > most) return;
-  const std::string elements = counted(as_unsigned(least), word_of_element(*array.spec));
-  Diagnostic diagnostic =
-      fields_.at(Place{{array.spec->name}},
-                 array.spec->name + " is an empty array, must have at least " + elements);
-  diagnostic.rule = count.spec->name + " >= " + std::to_string(least);
-  diagnostic.note = array.spec->text;
-  diagnostic.suggestion = "write " + elements + " or more" + such_as(*array.spec);
-  diagnostics_.push_back(std::move(diagnostic));
-  scope_.refuse_field(array.spec->name);
-  scope_.refuse({{count.spec->name}});
-}
-
-// What the elements of an array look like; "" where the operator's example has none.
-std::string RuleChecker::such_as(const FieldSpec& array) const {
-  const std::string example = example_value(*fields_.spec, array.name);
-  return example.starts_with("[{") ? ", such as " + example : "";
-}
-
-void RuleChecker::check_array_lengths() {
-  for (const Field& field : fields_.fields) check_array_length(field);
-}
-
-void RuleChecker::check_array_length(const Field& field) {
-  if (field.spec->count_field.empty()) return;
-  const Place array{{field.spec->name}};
-  const auto length = scope_.length(array);
-  const auto count = scope_.value({{field.spec->count_field}});
-  if (!length || !count || *count == static_cast<std::int64_t>(*length)) return;
-  scope_.refuse_field(field.spec->name);  // its elements are for other dimensions
-  // The mistake is the file's count, which has its finding.
-  if (scope_.is_corrected({{field.spec->count_field}})) return;
-  const char* what = word_of_element(*field.spec);
-  // Arrays that agree with each other, such as two paddings, are one mistake.
-  const std::string key = field.spec->count_field + " " + std::to_string(*length) + " " + what;
-  const auto [same, is_new] = lengths_.try_emplace(key, SameCause{diagnostics_.size(), "", {}});
-  same->second.others.push_back(field.spec->name);
-  const std::string must_have = counted(*length, what) + ", must have " + to_text(*count);
-  if (!is_new) {
-    diagnostics_[same->second.finding].message =
-        join(same->second.others, " and ") + " have " + must_have;
-    return;
-  }
-  Diagnostic diagnostic = fields_.at(array, field.spec->name + " has " + must_have);
-  const bool is_dimensions = field.spec->count_field == "DimensionCount";
-  diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
-                    field.spec->count_field + " is " + to_text(*count);
-  diagnostic.suggestion = "write " + counted(as_unsigned(count->integer()), what) +
-                          (*length == 0 ? such_as(*field.spec) : "");
-  if (is_dimensions) blame_file(diagnostic, *length, as_unsigned(count->integer()));
-  diagnostics_.push_back(std::move(diagnostic));
-}
-
-// Where the dimensions are those of a file, that may be the one that is wrong.
-void RuleChecker::blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const {
-  for (const TensorUse& use : tensors_of(fields_)) {
-    if (use.desc->file.empty()) continue;
-    const Sizes& sizes = use.desc->sizes;
-    diagnostic.rule += ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(sizes);
-    diagnostic.suggestion = "write " + counted(count, "value");
-    const std::size_t wanted = sizes.size() + length - std::min(count, sizes.size() + length);
-    if (wanted == 0 || !element_count(sizes)) return;
-    const Sizes others = with_dimensions(sizes, wanted);
-    diagnostic.suggestion += ", or save " + reshape_call(others);
-    diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(others))}};
-    return;
-  }
 }
 
 void RuleChecker::suggest_sizes() {

@@ -72,6 +72,8 @@ class RuleChecker {
   bool joins_finding(const Statement& statement, const Formula::Violation& violation);
   std::vector<Place> causes_of(const Statement& statement,
                                const Formula::Violation& violation) const;
+  static std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+  // In rule_counts.cpp, with infer_counts() and check_array_lengths().
   void refuse_empty(const Field& array, Field& count);
   std::string such_as(const FieldSpec& array) const;
   void check_array_length(const Field& field);
