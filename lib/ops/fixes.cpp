@@ -77,6 +77,12 @@ class FixFinder {
     return is_below(pointer, prefix_) ? pointer.substr(prefix_.size()) : pointer;
   }
 
+  // The opposite of relative(), for all places of a fix.
+  Fix in_document(Fix fix) const {
+    for (Replacement& each : fix) each.pointer = prefix_ + each.pointer;
+    return fix;
+  }
+
   static bool is_same(const Diagnostic& a, const Diagnostic& b) {
     return a.pointer == b.pointer && a.message == b.message;
   }
@@ -115,15 +121,13 @@ class FixFinder {
     if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
     if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(findings, target, here, 1);
     if (fix) {
-      target.fix = *fix;
-      for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
+      target.fix = in_document(*fix);
       target.suggestion = suggestion_of(*fix, here);
       return;
     }
     const bool counts = findings.size() == 1 && is_about_dimension_count(here);
     if (const auto shape = counts ? only_shape() : std::nullopt) {
-      target.fix = shape->first;
-      for (Replacement& each : target.fix) each.pointer = prefix_ + each.pointer;
+      target.fix = in_document(shape->first);
       target.suggestion = shape->second;
       return;
     }
@@ -359,8 +363,7 @@ class FixFinder {
       if (!fix.empty() && finding.pointer == prefix_ + fix.front().pointer) return;
     }
     for (Diagnostic& finding : findings_) {
-      finding.fix = fix;
-      for (Replacement& each : finding.fix) each.pointer = prefix_ + each.pointer;
+      finding.fix = in_document(fix);
       std::string other = finding.suggestion;
       if (const std::size_t same = other.find(", or " + words); same != other.npos)
         other.resize(same);
