@@ -1,6 +1,9 @@
 // Measured numbers must mean what they say; it is not enough that they are present.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "batch.hpp"
 
 namespace dmlop::test::measured_test {
@@ -33,6 +36,15 @@ double number(const Json& json, const std::string& name) {
   CAPTURE(json.dump());
   REQUIRE(json.at(name).is_number());
   return json.at(name);
+}
+
+/// Whether it is so in one of five runs. Times that are mixed up are so in none; other processes
+/// may delay either of two that are compared.
+bool holds_in_one_of_five(const std::function<bool()>& is_so) {
+  for (int run = 0; run < 5; ++run) {
+    if (is_so()) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -71,10 +83,14 @@ TEST_CASE(
               "--format", "json"})
         .at("timings");
   };
-  const Json checked = timings("long.json", "one.npy");
-  CHECK(number(checked, "checkSeconds") > number(checked, "executeAndWriteSeconds"));
-  const Json executed = timings("more.json", "one.npy");
-  CHECK(number(executed, "executeAndWriteSeconds") > number(executed, "checkSeconds"));
+  CHECK(holds_in_one_of_five([&] {
+    const Json checked = timings("long.json", "one.npy");
+    return number(checked, "checkSeconds") > number(checked, "executeAndWriteSeconds");
+  }));
+  CHECK(holds_in_one_of_five([&] {
+    const Json executed = timings("more.json", "one.npy");
+    return number(executed, "executeAndWriteSeconds") > number(executed, "checkSeconds");
+  }));
 }
 
 TEST_CASE("measured: an upload takes the time of the input, a download that of the output") {
@@ -91,12 +107,11 @@ TEST_CASE("measured: an upload takes the time of the input, a download that of t
     return std::pair(number(timings, "deviceUploadSeconds"),
                      number(timings, "deviceDownloadSeconds"));
   };
-  const auto [upload_of_large, download_of_one] = seconds_of("less.json", "large.npy");
-  const auto [upload_of_one, download_of_large] = seconds_of("more.json", "one.npy");
-  CHECK(upload_of_large > download_of_one);
-  CHECK(upload_of_large > upload_of_one);
-  CHECK(download_of_large > upload_of_one);
-  CHECK(download_of_large > download_of_one);
+  CHECK(holds_in_one_of_five([&] {
+    const auto [upload_of_large, download_of_one] = seconds_of("less.json", "large.npy");
+    const auto [upload_of_one, download_of_large] = seconds_of("more.json", "one.npy");
+    return std::min(upload_of_large, download_of_large) > std::max(upload_of_one, download_of_one);
+  }));
   // The records of a batch say the same.
   const auto record_of = [&](const std::string& id, const std::string& fields,
                              const std::string& input) {
@@ -108,10 +123,12 @@ TEST_CASE("measured: an upload takes the time of the input, a download that of t
     return read_records(folder.read("r.jsonl")).front().at("timings");
   };
   const std::string less = folder.read("less.json"), more = folder.read("more.json");
-  const Json of_less = record_of("less", less.substr(1, less.size() - 2), "large.npy");
-  const Json of_more = record_of("more", more.substr(1, more.size() - 2), "one.npy");
-  CHECK(number(of_less, "deviceUploadSeconds") > number(of_less, "deviceDownloadSeconds"));
-  CHECK(number(of_more, "deviceDownloadSeconds") > number(of_more, "deviceUploadSeconds"));
+  CHECK(holds_in_one_of_five([&] {
+    const Json of_less = record_of("less", less.substr(1, less.size() - 2), "large.npy");
+    const Json of_more = record_of("more", more.substr(1, more.size() - 2), "one.npy");
+    return number(of_less, "deviceUploadSeconds") > number(of_less, "deviceDownloadSeconds") &&
+           number(of_more, "deviceDownloadSeconds") > number(of_more, "deviceUploadSeconds");
+  }));
 }
 
 TEST_CASE("measured: bench tells bytes, seconds and rates that belong together") {
