@@ -6,6 +6,7 @@
 
 #include "batch.hpp"
 #include "batch/batch.hpp"
+#include "paths.hpp"
 #include "recorded_device.hpp"
 
 namespace dmlop::test::batch_against_test {
@@ -37,7 +38,7 @@ TEST_CASE("batch --against: operators, graphs and models, whatever their golden 
   const BatchFolder folder;
   fs::create_directory(folder / "jobs");
   for (const std::string sample : {"padding", "graph", "convolutional_network", "split"})
-    fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples/" + sample, folder / ("jobs/" + sample),
+    fs::copy(source_path("samples/") + sample, folder / ("jobs/" + sample),
              fs::copy_options::recursive);
   folder.write("jobs/padding/expected/OutputTensor.npy", "no golden file");
   const auto outcome = folder.run({"jobs", "--against", program_gpu()});

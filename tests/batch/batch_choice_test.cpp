@@ -6,6 +6,7 @@
 #include <set>
 
 #include "batch.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::batch_choice_test {
 namespace {
@@ -330,7 +331,7 @@ TEST_CASE("one op description or model is a batch of one, with the files beside 
   folder.write("jobs/worse/op.json", "{");
   CHECK(folder.run({"jobs/worse/op.json", "jobs/wrong/op.json"}).statuses() ==
         "worse INVALID, wrong FAILED");
-  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const std::string samples = source_path("samples/");
   CHECK(folder.run({samples + "dxdispatch/padding.json", "--out", "out"}).statuses() ==
         "padding PASSED");
   CHECK(folder.has("out/padding/padded.npy"));

@@ -11,6 +11,7 @@
 #include "batch.hpp"
 #include "batch/digest.hpp"
 #include "batch/reports.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::batch_reports_test {
 namespace {
@@ -570,7 +571,7 @@ TEST_CASE("the statuses: each name once, and an outcome for each way to end") {
 }
 
 TEST_CASE("documents and help have a row for each status, with its exit codes") {
-  const std::string document = read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/README.md");
+  const std::string document = read_file(source_path("samples/README.md"));
   const std::string help = dmlop_program({"batch", "--help"}).output;
   for (const auto& status : dmlop::statuses) {
     CAPTURE(status.name);

@@ -4,6 +4,7 @@
 #include "batch.hpp"
 #include "batch/batch.hpp"
 #include "batch/digest.hpp"
+#include "paths.hpp"
 #include "records.hpp"
 
 namespace dmlop::test::batch_resume_test {
@@ -226,13 +227,13 @@ TEST_CASE("--resume: another program runs all again, also of the same version") 
 
 TEST_CASE("records of 0.1.0 are read: --merge reports them, and --resume runs their jobs again") {
   const Folder folder;
-  const fs::path samples = DMLOP_SOURCE_DIR "/samples";
+  const fs::path samples = source_path("samples");
   for (const char* name : {"padding", "lp_pooling", "slice1", "wrong", "skipped"}) {
     const std::string sample = fs::exists(samples / name) ? name : "padding";
     fs::create_directories(fs::path(folder / "jobs"));
     fs::copy(samples / sample, folder / ("jobs/" + std::string(name)), fs::copy_options::recursive);
   }
-  const std::string records = read_file(DMLOP_TEST_DATA "/results_0.1.0.jsonl");
+  const std::string records = read_file(test_data_path("results_0.1.0.jsonl"));
   folder.write("old.jsonl", records);
   const auto merged = dmlop_program({"batch", "--merge", "old.jsonl", "--html", "report.html"},
                                     {.folder = folder.path()});

@@ -4,12 +4,13 @@
 #include <limits>
 
 #include "batch.hpp"
+#include "paths.hpp"
 #include "sanitized.hpp"
 
 namespace dmlop::test::batch_scale_test {
 namespace {
 
-const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
+const std::string samples = source_path("samples");
 
 /// What a record says that must be the same in every run.
 std::string essence(Json record) {
@@ -58,7 +59,7 @@ TEST_CASE("results depend neither on --jobs nor on --threads") {
   const Folder folder;
   // Those of every operator; files are slow to open in Wine.
   const std::string many_cases =
-      DMLOP_CONFORMANCE + std::string(is_windows_program() ? "/directml" : "");
+      conformance_path() + std::string(is_windows_program() ? "/directml" : "");
   std::map<std::string, std::string> first;
   const auto run = [&](const std::string& jobs, const std::string& threads) {
     std::vector<std::string> arguments{"batch", many_cases,   "--cpu",     "--jobs", jobs,

@@ -14,13 +14,14 @@
 #include <thread>
 
 #include "batch/reports.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::batch_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples";
+const std::string samples = source_path("samples");
 
 /// Runs the record's command by a shell in the folder: the same ending, and of that job alone.
 void check_repeats(const BatchFolder& folder, const Json& record, const std::string& id) {
@@ -495,7 +496,7 @@ TEST_CASE("an --out without permission is said before anything is run") {
 
 TEST_CASE("a model that writes no file keeps nothing with --out, and stays UNCOMPARED") {
   const BatchFolder folder;
-  const std::string model = std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/slice1.json";
+  const std::string model = source_path("samples/dxdispatch/slice1.json");
   for (const auto& out : std::vector<std::vector<std::string>>{{}, {"--out", "kept"}}) {
     CAPTURE(out.size());
     std::vector<std::string> arguments{model};

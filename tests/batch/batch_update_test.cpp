@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "batch.hpp"
 #include "batch/conclusion.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::batch_update_test {
 namespace {
@@ -154,7 +155,7 @@ TEST_CASE("--update-golden: no golden file replaces a report of the batch") {
 
 TEST_CASE("--update-golden creates and replaces the golden files of models") {
   const BatchFolder folder;
-  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const std::string samples = source_path("samples/");
   folder.write("jobs/m/model.json", read_file(samples + "dxdispatch/padding.json"));
   folder.write("jobs/padding/InputTensor.npy", read_file(samples + "padding/InputTensor.npy"));
   CHECK(folder.run({"jobs"}).status("m") == "UNCOMPARED");
@@ -181,7 +182,7 @@ TEST_CASE("--update-golden creates and replaces the golden files of models") {
 }
 
 TEST_CASE("--update-golden: of three golden files, whichever are missing are made") {
-  const fs::path sample = fs::path(DMLOP_SOURCE_DIR) / "samples/adam_optimizer";
+  const fs::path sample = source_path("samples/adam_optimizer");
   std::vector<std::string> names;
   for (const auto& file : fs::directory_iterator(sample / "expected"))
     names.push_back(file.path().filename().string());
@@ -345,8 +346,7 @@ TEST_CASE("--update-golden replaces nothing that another job reads, by whatever 
 
 TEST_CASE("--update-golden: a folder's job and a model keep their inputs from other jobs") {
   const TreeFolder folder;
-  folder.write("jobs/m/model.json",
-               read_file(std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/padding.json"));
+  folder.write("jobs/m/model.json", read_file(source_path("samples/dxdispatch/padding.json")));
   folder.write("jobs/padding/InputTensor.npy", folder.read("other.npy"));
   folder.write("list.json", "[" + named_job("a", "jobs/same/InputTensor.npy") + ", " +
                                 named_job("b", "jobs/padding/InputTensor.npy") + "]");

@@ -9,6 +9,7 @@
 
 #include "guide/words.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/tolerance_reader.hpp"
 #include "spec/validate.hpp"
@@ -230,7 +231,7 @@ TEST_CASE("default tolerances are those that are published") {
     if (const std::string terms = terms_text(spec); !terms.empty())
       tolerances += name + ": " + terms + "\n";
   }
-  const std::string path = DMLOP_TEST_DATA "/tolerances.txt";
+  const std::string path = test_data_path("tolerances.txt");
   if (std::getenv("DMLOP_UPDATE_GOLDEN") != nullptr)
     std::ofstream(path, std::ios::binary) << tolerances;
   CHECK(tolerances == read_file(path));

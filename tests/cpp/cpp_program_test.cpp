@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "cpp_text.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::cpp_program_test {
@@ -11,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Made = MadeOfCpp;
 
-const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string samples = source_path("samples/");
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "batch.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::concurrency_test {
 namespace {
@@ -301,7 +302,7 @@ TEST_CASE("processes on a GPU that start with the same empty cache: all are righ
   // A driver in software takes all cores to start.
   constexpr int at_a_time = 10;
   const Folder folder;
-  const std::string sample = std::string(DMLOP_SOURCE_DIR) + "/samples/padding";
+  const std::string sample = source_path("samples/padding");
   const std::string run =
       "unset DMLOP_VULKAN_VALIDATION; export XDG_CACHE_HOME=\"$PWD/cache\"; dmlop "
       "run '" +

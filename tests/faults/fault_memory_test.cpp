@@ -9,6 +9,7 @@
 #include "batch.hpp"
 #include "fault.hpp"
 #include "graph.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::fault_memory_test {
 namespace {
@@ -49,7 +50,7 @@ class Memory {
   Memory() : folder_({named_job("a"), named_job("b")}) {
     folder_.write("op.json", "{" + edge_fields + "}");
     fs::copy(dmlop::to_path(graph_file("odd_names", "")), dmlop::to_path(folder_ / "graph"));
-    fs::copy(DMLOP_SOURCE_DIR "/samples/onnx", dmlop::to_path(folder_ / "onnx"),
+    fs::copy(source_path("samples/onnx"), dmlop::to_path(folder_ / "onnx"),
              fs::copy_options::recursive);
   }
 
@@ -169,7 +170,7 @@ TEST_CASE("memory: with little room for addresses a command ends with a message"
     // The first are less than the program takes when main begins.
     for (unsigned megabytes = 1; megabytes < 200; megabytes += megabytes < 40 ? 1 : 20) {
       CAPTURE(megabytes);
-      last = memory.run(command, {"LD_PRELOAD=" DMLOP_FAULTS,
+      last = memory.run(command, {"LD_PRELOAD=" + faults_path(),
                                   "DMLOP_LIMIT_MEMORY=" + std::to_string(megabytes << 20)});
       if (last != 0) ++failures;
     }
@@ -192,7 +193,7 @@ TEST_CASE("memory: a large job that does not fit ends with 5 or 6 and leaves not
     CAPTURE(megabytes);
     fs::remove(folder / "y.npy");
     ProgramOptions options{.folder = folder.path()};
-    options.environment = {"LD_PRELOAD=" DMLOP_FAULTS,
+    options.environment = {"LD_PRELOAD=" + faults_path(),
                            "DMLOP_LIMIT_MEMORY=" + std::to_string(megabytes << 20)};
     const auto result =
         dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", "y.npy"}, options);

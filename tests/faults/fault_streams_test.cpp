@@ -6,6 +6,7 @@
 
 #include "batch.hpp"
 #include "fault.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::fault_streams_test {
 namespace {
@@ -338,7 +339,7 @@ TEST_CASE("surroundings: with few descriptors the program works, or says that th
       CAPTURE(files);
       for (const char* name : {"y.npy", "r.jsonl", "j.xml", "h.html"}) fs::remove(folder / name);
       ProgramOptions options{.folder = folder.path()};
-      options.environment = {"LD_PRELOAD=" DMLOP_FAULTS,
+      options.environment = {"LD_PRELOAD=" + faults_path(),
                              "DMLOP_LIMIT_FILES=" + std::to_string(files)};
       const auto result = dmlop_program(command, options);
       CAPTURE(result.error);

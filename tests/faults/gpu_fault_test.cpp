@@ -17,13 +17,14 @@
 #include "job/job.hpp"
 #include "model.hpp"
 #include "model/runtime.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::gpu_fault_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+const std::string samples = source_path("samples/");
 
 gpu::Device& opened_gpu() {
   static const std::unique_ptr<gpu::Device> device = open_gpu();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "paths.hpp"
 
 namespace dmlop::npy_test {
 namespace {
@@ -26,7 +27,7 @@ using dmlop::NpyHeader;
 using Sizes = std::vector<std::uint64_t>;
 
 std::string data_path(const std::string& name) {
-  return std::string(DMLOP_TEST_DATA) + "/npy/" + name + ".npy";
+  return test::test_data_path("npy/") + name + ".npy";
 }
 
 std::string data_bytes(const std::string& name) {
@@ -450,8 +451,8 @@ TEST_CASE("a changed byte gives a header that fits the file, or an Error and not
 
 TEST_CASE("a file that cannot be opened says why") {
   CHECK_THROWS_WITH_AS(NpyFile::open(data_path("absent")), "No such file or directory", Error);
-  CHECK_THROWS_WITH_AS(NpyFile::open(DMLOP_TEST_DATA), "is a directory; name a file inside it",
-                       Error);
+  CHECK_THROWS_WITH_AS(NpyFile::open(test::test_data_path()),
+                       "is a directory; name a file inside it", Error);
   CHECK_THROWS_WITH_AS(NpyFile::open("/dev/null"),
                        "the file is empty; save the array with numpy.save", Error);
 }

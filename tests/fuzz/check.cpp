@@ -12,6 +12,7 @@
 #include "model/open.hpp"
 #include "model/runtime.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -126,7 +127,7 @@ void check_file(const std::string& path) {
 // A sample's model with the files that it names in other folders.
 std::string with_source_files_beside(std::string model) {
   std::string files;
-  for (const fs::path& path : files_below(DMLOP_SOURCE_DIR "/samples", "Tensor.npy")) {
+  for (const fs::path& path : files_below(source_path("samples"), "Tensor.npy")) {
     const std::string sample = path.parent_path().filename().string();
     const std::string name = path.filename().string();
     const std::size_t at = model.find("../" + sample + "/" + name);
@@ -164,7 +165,7 @@ std::vector<std::string> check_seeds() {
       description.insert(end, ", \"bindings\": {" + bindings + "}");
     seeds.push_back(description + files);
   }
-  for (const auto& path : files_below(DMLOP_SOURCE_DIR "/samples/dxdispatch", ".json"))
+  for (const auto& path : files_below(source_path("samples/dxdispatch"), ".json"))
     seeds.push_back(with_source_files_beside(read_file(path)));
   return seeds;
 }

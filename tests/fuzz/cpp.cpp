@@ -6,6 +6,7 @@
 #include "cpp/convert.hpp"
 #include "fuzz/files.hpp"
 #include "fuzz/target.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
@@ -30,7 +31,7 @@ void fuzz_cpp(std::span<const std::byte> bytes) {
 
 std::vector<std::string> cpp_seeds() {
   return {
-      read_file(DMLOP_SOURCE_DIR "/samples/cpp/padding.cpp"),
+      read_file(source_path("samples/cpp/padding.cpp")),
       "#define N 4\nusing U = UINT;\nvoid f(U n) {\n  if (n) { n = N * 2; }\n"
       "  for (U i = 0; i < 3; ++i) g(i);\n  U a[2][2] = {{1, 2}, {sizeof(a) / 4}};\n"
       "  std::vector<U> v(3, 1u); v.push_back(a[1][0] << 2); auto* p = &v[1];\n"

@@ -8,6 +8,7 @@
 #include "fuzz/files.hpp"
 #include "fuzz/target.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -50,7 +51,7 @@ std::vector<std::string> description_seeds() {
     seeds.push_back("{\"type\": \"" + name + "\", \"desc\": " + find_spec(name)->example + "}");
   // Every fifth description of the golden data: all operators and all kinds of fields are among
   // them.
-  std::ifstream golden(DMLOP_CONFORMANCE "/descriptions/golden.jsonl");
+  std::ifstream golden(conformance_path("descriptions/golden.jsonl"));
   std::size_t line = 0;
   for (std::string text; std::getline(golden, text); ++line) {
     const std::size_t begin = text.find("\"type\"");

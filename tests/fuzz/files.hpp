@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
@@ -25,8 +26,8 @@ inline std::vector<std::filesystem::path> files_below(const std::filesystem::pat
 /// Every folder of the samples and the conformance cases that has an op.json.
 inline std::vector<std::filesystem::path> case_folders() {
   std::vector<std::filesystem::path> folders;
-  for (const std::filesystem::path& root : {std::filesystem::path(DMLOP_SOURCE_DIR "/samples"),
-                                            std::filesystem::path(DMLOP_CONFORMANCE)}) {
+  for (const std::filesystem::path& root :
+       {std::filesystem::path(source_path("samples")), std::filesystem::path(conformance_path())}) {
     for (const auto& path : files_below(root, "/op.json")) folders.push_back(path.parent_path());
   }
   return folders;

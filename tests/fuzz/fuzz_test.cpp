@@ -5,6 +5,7 @@
 #include "fuzz/files.hpp"
 #include "fuzz/target.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "sweep.hpp"
 
 namespace dmlop::test::fuzz_test {
@@ -33,7 +34,7 @@ TEST_CASE("fuzz: every target takes its seeds") {
 
 TEST_CASE("fuzz: what was found once does not come back") {
   for (const FuzzTarget& target : fuzz_targets()) {
-    const std::filesystem::path folder = DMLOP_SOURCE_DIR "/tests/fuzz/found/" + target.name;
+    const std::filesystem::path folder = source_path("tests/fuzz/found/") + target.name;
     if (!std::filesystem::exists(folder)) continue;
     for (const auto& path : files_below(folder, "")) {
       CAPTURE(path);

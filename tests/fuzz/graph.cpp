@@ -8,6 +8,7 @@
 #include "fuzz/target.hpp"
 #include "graph/lower.hpp"
 #include "model/runtime.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 namespace {
@@ -66,7 +67,7 @@ void fuzz_graph(std::span<const std::byte> bytes) {
 
 std::vector<std::string> graph_seeds() {
   std::vector<std::string> seeds;
-  for (const auto& path : files_below(DMLOP_CONFORMANCE "/graphs", ".bin")) {
+  for (const auto& path : files_below(conformance_path("graphs"), ".bin")) {
     if (path.filename().string().starts_with("Partition_")) seeds.push_back(read_file(path));
   }
   return seeds;

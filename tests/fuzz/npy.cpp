@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "fuzz/files.hpp"
 #include "fuzz/target.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
@@ -52,7 +53,7 @@ void fuzz_npy(std::span<const std::byte> bytes) {
 
 std::vector<std::string> npy_seeds() {
   std::vector<std::string> seeds;
-  for (const auto& path : files_below(DMLOP_TEST_DATA "/npy", ".npy"))
+  for (const auto& path : files_below(test_data_path("npy"), ".npy"))
     seeds.push_back(read_file(path));
   return seeds;
 }

@@ -5,6 +5,7 @@
 #include "fuzz/target.hpp"
 #include "graph/lower.hpp"
 #include "onnx/import.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
@@ -25,7 +26,7 @@ void fuzz_onnx(std::span<const std::byte> bytes) {
 std::vector<std::string> onnx_seeds() {
   std::vector<std::string> seeds;
   constexpr std::size_t large = 16'384;
-  for (const auto& path : files_below(DMLOP_CONFORMANCE "/onnx", ".onnx")) {
+  for (const auto& path : files_below(conformance_path("onnx"), ".onnx")) {
     std::string bytes = read_file(path);
     if (bytes.size() <= large) seeds.push_back(std::move(bytes));
   }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 #include "sanitized.hpp"
 
@@ -18,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string sample = std::string(DMLOP_SOURCE_DIR) + "/samples/padding/";
+const std::string sample = source_path("samples/padding/");
 const std::string run_sample =
     "dmlop run " + sample + "op.json -i InputTensor=" + sample + "InputTensor.npy ";
-const std::string no_loader = "LD_PRELOAD=" DMLOP_NO_VULKAN " ";
+const std::string no_loader = "LD_PRELOAD=" + no_vulkan_path() + " ";
 const std::string no_driver = "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent ";
 
 bool has(const std::string& text, const std::string& part) {

@@ -14,6 +14,7 @@
 #include "gpu/limits.hpp"
 #include "gpu/steps.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
 
@@ -50,7 +51,7 @@ std::string refusal_of(const Plan& plan) {
 
 TEST_CASE("refusals: a GPU runs every stored case") {
   std::size_t cases = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE)) {
+  for (const auto& entry : fs::recursive_directory_iterator(conformance_path())) {
     if (entry.path().filename() != "op.json") continue;
     const auto plan = plan_of(text_of(entry.path()));
     if (!plan) continue;

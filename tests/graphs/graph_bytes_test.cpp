@@ -6,6 +6,7 @@
 #include "fuzz/files.hpp"
 #include "graph.hpp"
 #include "graph/flatbuffer.hpp"
+#include "paths.hpp"
 #include "random.hpp"
 
 namespace dmlop::test::graph_bytes_test {
@@ -68,7 +69,7 @@ std::vector<std::string> seeds() {
 
 TEST_CASE("graph bytes: every graph is recognized, and no other file") {
   std::size_t graphs = 0, others = 0;
-  for (const auto& path : files_below(std::filesystem::path(DMLOP_CONFORMANCE) / "graphs", "")) {
+  for (const auto& path : files_below(conformance_path("graphs"), "")) {
     CAPTURE(path);
     const bool is_graph = path.filename().string().starts_with("Partition_");
     ++(is_graph ? graphs : others);

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "graph_folder.hpp"
 #include "hostile.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::graph_program_test {
 namespace {
@@ -334,7 +335,7 @@ TEST_CASE("graph program: a graph by hand, with constants of all kinds") {
 }
 
 TEST_CASE("graph program: the sample pads, pools and adds one") {
-  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const std::string samples = source_path("samples/");
   const auto result =
       dmlop_program({"run", samples + "graph/graph.json", "-i", samples + "padding/InputTensor.npy",
                      "--cpu", "--format", "json"});
@@ -346,7 +347,7 @@ TEST_CASE("graph program: the sample pads, pools and adds one") {
 
 TEST_CASE("graph program: a constant that is written has the type that the graph says") {
   const Folder folder;
-  const std::string graph = DMLOP_SOURCE_DIR "/samples/graph/graph.json";
+  const std::string graph = source_path("samples/graph/graph.json");
   const auto run = [&](const std::vector<std::string>& arguments) {
     return dmlop_program(arguments, {.folder = folder.path()});
   };
@@ -356,7 +357,7 @@ TEST_CASE("graph program: a constant that is written has the type that the graph
   CHECK(run({"run", graph, "--cpu", "--expect", "one=one.npy"}).code == 0);
   // Of a serialized graph, the node that reads it says the type.
   REQUIRE(run({"convert", graph, "--to-bin", "g.bin"}).code == 0);
-  const std::string image = "image=" DMLOP_SOURCE_DIR "/samples/graph/image.npy";
+  const std::string image = "image=" + source_path("samples/graph/image.npy");
   CHECK(run({"run", "g.bin", "--cpu", "-i", image, "-o", "one=one.npy"}).output ==
         "one: FLOAT32 [1] in one.npy\n");
 }
@@ -388,7 +389,8 @@ TEST_CASE("graph program: no constant takes the place of another file") {
   CHECK(result_of("g.bin") == Json({"1", "1"}));
   CHECK(result_of("other.bin") == Json({"2", "2"}));
   CHECK(result_of("third.bin") == Json({"1", "1"}));
-  // Constants whose names differ only in case get different files, because Windows takes them for one.
+  // Constants whose names differ only in case get different files, because Windows takes them for
+  // one.
   folder.write("cases.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}],
     "constants": {"W": {"DataType": "FLOAT32", "Sizes": [2], "Values": [1, 1]},
                   "w": {"DataType": "FLOAT32", "Sizes": [2], "Values": [2, 2]}},

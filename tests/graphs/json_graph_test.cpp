@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "graph/describe.hpp"
 #include "model/open.hpp"
+#include "paths.hpp"
 
 namespace dmlop::json_graph_test {
 
@@ -166,7 +167,7 @@ TEST_CASE("json graph: a graph has a node") {
 
 TEST_CASE("json graph: every graph that ONNX Runtime wrote comes back equal") {
   int graphs = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE "/graphs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(test::conformance_path("graphs"))) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("Partition_") || !name.ends_with(".bin")) continue;
     const std::string path = entry.path().string();

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "graph/graph.hpp"
+#include "paths.hpp"
 
 namespace dmlop::write_graph_test {
 
@@ -93,7 +94,7 @@ TEST_CASE("write_graph: every kind of value, of constant and of name") {
 
 TEST_CASE("write_graph: every graph that ONNX Runtime wrote") {
   int graphs = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(DMLOP_CONFORMANCE "/graphs")) {
+  for (const auto& entry : fs::recursive_directory_iterator(test::conformance_path("graphs"))) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("Partition_") || !name.ends_with(".bin")) continue;
     CAPTURE(entry.path().string());

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::job_folder_test {
@@ -112,7 +113,7 @@ TEST_CASE("a job's folder: one without a description is refused with the way to 
     CHECK(contains(result.error, "`dmlop batch outer`"));
   }
   // A model may be the folder's description, too.
-  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const std::string samples = source_path("samples/");
   folder.write("model/model.json", read_file(samples + "dxdispatch/padding.json"));
   const auto model =
       folder.run({"--input-path", samples + "dxdispatch", "--output-path", folder.path()}, "model");
@@ -268,8 +269,8 @@ TEST_CASE("a job's folder: an optional input whose name has a slip is a warning"
     const Folder folder;
     for (const char* file : {"op.json", "ATensor.npy", "BTensor.npy"})
       folder.write(std::string("g/") + file,
-                   read_file(DMLOP_SOURCE_DIR "/samples/gemm/" + std::string(file)));
-    folder.write("g/" + name, read_file(DMLOP_SOURCE_DIR "/samples/gemm/CTensor.npy"));
+                   read_file(source_path("samples/gemm/") + std::string(file)));
+    folder.write("g/" + name, read_file(source_path("samples/gemm/CTensor.npy")));
     const auto run = dmlop_program({"run", "g", "--cpu"}, {.folder = folder.path()});
     CHECK(run.code == 0);
     const std::string warning = "g/" + name + ": warning: this file is not used: ";

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/spec.hpp"
 
@@ -88,9 +89,8 @@ TEST_CASE("--set: what is no setting is wrong usage") {
     CHECK(result.code == 2);
     CHECK(contains(result.error, "--set: \"" + text + "\" must be FIELD=VALUE"));
   }
-  const auto model =
-      folder.dmlop({"check", std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch/padding.json",
-                    "--set", "PaddingMode=EDGE"});
+  const auto model = folder.dmlop(
+      {"check", source_path("samples/dxdispatch/padding.json"), "--set", "PaddingMode=EDGE"});
   CHECK(model.code == 2);
   CHECK(contains(model.error, "--set is for op descriptions"));
 }

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "json/document.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/facts.hpp"
 #include "spec/spec.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path samples = DMLOP_SOURCE_DIR "/samples";
+const fs::path samples = source_path("samples");
 
 /// The folders with this file, by name.
 std::vector<fs::path> folders_with(const char* file) {

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "paths.hpp"
+
 namespace dmlop::test::shader_rules_test {
 namespace {
 
@@ -38,7 +40,7 @@ int check_no_arrays(const std::string& text, const std::string& keyword) {
 
 TEST_CASE("shaders: root constants hold no arrays, which Direct3D cannot index") {
   int buffers = 0, structs = 0;
-  const std::filesystem::path folder = DMLOP_SOURCE_DIR "/shaders";
+  const std::filesystem::path folder = source_path("shaders");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
     CAPTURE(entry.path());

@@ -17,6 +17,7 @@
 #include "end_of_page.hpp"
 #include "job/host_plan.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "spec/spec.hpp"
 #include "stored_jobs.hpp"
 #include "tensor/element.hpp"
@@ -121,8 +122,7 @@ struct StoredCase {
 
 std::vector<StoredCase> stored_cases() {
   std::vector<StoredCase> cases;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(DMLOP_CONFORMANCE) / "golden")) {
+  for (const auto& entry : fs::recursive_directory_iterator(conformance_path("golden"))) {
     if (entry.path().filename() != "case.json") continue;
     const fs::path folder = entry.path().parent_path();
     cases.push_back({folder.parent_path().filename().string(), folder});

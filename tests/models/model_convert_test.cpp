@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "model.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::model_convert_test {
@@ -9,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+const std::string samples = source_path("samples/");
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

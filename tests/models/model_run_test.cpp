@@ -8,6 +8,7 @@
 #include "model.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
+#include "paths.hpp"
 #include "sweep.hpp"
 
 namespace dmlop::test::model_run_test {
@@ -216,7 +217,7 @@ TEST_CASE(
 }
 
 TEST_CASE("model runs: the samples compute what the operators' samples do") {
-  const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+  const std::string samples = source_path("samples/");
   for (const std::string name : {"padding", "lp_pooling", "slice1", "reverse_subsequences"}) {
     CAPTURE(name);
     const std::string path = samples + "dxdispatch/" + name + ".json";

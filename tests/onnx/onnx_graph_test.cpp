@@ -11,6 +11,7 @@
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 #include "onnx/import.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::onnx_graph_test {
 namespace {
@@ -56,7 +57,7 @@ Tolerance tolerance_for(const GraphCase& a_case, DataType type) {
 }
 
 std::string path_of_model(const GraphCase& a_case) {
-  return DMLOP_CONFORMANCE "/onnx/" + a_case.name() + "/model.onnx";
+  return conformance_path("onnx/") + a_case.name() + "/model.onnx";
 }
 
 class ModelCase {

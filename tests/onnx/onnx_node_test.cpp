@@ -13,13 +13,14 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "onnx/test_folder.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::onnx_node_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string list_path = DMLOP_SOURCE_DIR "/tests/onnx/onnx_node_tests.txt";
+const std::string list_path = source_path("tests/onnx/onnx_node_tests.txt");
 
 /// Tests that a result of DirectML cannot pass, and why.
 const std::map<std::string, std::string> differences{

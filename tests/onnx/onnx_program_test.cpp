@@ -4,6 +4,7 @@
 #include "folder.hpp"
 #include "npy/npy.hpp"
 #include "onnx_writer.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::onnx_program_test {
@@ -16,9 +17,7 @@ using Json = nlohmann::json;
 /// A copy of the sample: Gemm, Relu and Softmax, with a dimension that is only named.
 class Sample {
  public:
-  Sample() {
-    fs::copy(DMLOP_SOURCE_DIR "/samples/onnx", folder_ / "onnx", fs::copy_options::recursive);
-  }
+  Sample() { fs::copy(source_path("samples/onnx"), folder_ / "onnx", fs::copy_options::recursive); }
 
   ProgramResult run(const std::vector<std::string>& arguments) const {
     return dmlop_program(arguments, {.folder = folder_.path()});

@@ -10,6 +10,7 @@
 #include "golden_rules.hpp"
 #include "job/job.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "sweep.hpp"
 #include "tensor/element.hpp"
 
@@ -97,7 +98,7 @@ void check_folder(const fs::path& folder, const fs::path& golden, const Toleranc
 /// The folders of `root` that hold a case, in any depth.
 std::vector<fs::path> cases_in(const char* root) {
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(DMLOP_CONFORMANCE) / root)) {
+  for (const auto& entry : fs::recursive_directory_iterator(conformance_path(root))) {
     if (entry.path().filename() == "op.json") folders.push_back(entry.path().parent_path());
   }
   std::sort(folders.begin(), folders.end());
@@ -131,7 +132,7 @@ std::string bytes_of(const fs::path& path) {
 
 void check_is_golden_case(const fs::path& folder, const std::string& name) {
   CAPTURE(name);
-  const fs::path golden = fs::path(DMLOP_CONFORMANCE) / "golden" / "open" / name;
+  const fs::path golden = conformance_path("golden/open/" + name);
   std::size_t count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file() || entry.path().filename() == "case.json") continue;

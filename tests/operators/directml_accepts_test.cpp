@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "described.hpp"
+#include "paths.hpp"
 #include "plan_case.hpp"
 #include "reference/tensor.hpp"
 #include "spec/field_scope.hpp"
@@ -25,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<Json>& recordings() {
   static const std::vector<Json> rows = [] {
-    std::ifstream stream(DMLOP_CONFORMANCE "/output_sizes/output_sizes.jsonl");
+    std::ifstream stream(conformance_path("output_sizes/output_sizes.jsonl"));
     std::vector<Json> read;
     for (std::string line; std::getline(stream, line);) read.push_back(Json::parse(line));
     return read;

@@ -22,6 +22,7 @@
 #include "job/job.hpp"
 #include "job/prepared_job.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "stored_jobs.hpp"
 #include "sweep.hpp"
 #include "tensor/element.hpp"
@@ -244,8 +245,7 @@ struct GoldenCase {
 /// Those that an operator of this version runs, and whose outputs are known.
 std::vector<GoldenCase> read_cases() {
   std::vector<GoldenCase> cases;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(DMLOP_CONFORMANCE) / "golden")) {
+  for (const auto& entry : fs::recursive_directory_iterator(conformance_path("golden"))) {
     if (entry.path().filename() != "case.json") continue;
     const fs::path folder = entry.path().parent_path();
     const std::string name = folder.parent_path().filename().string();
@@ -270,8 +270,7 @@ const std::vector<GoldenCase>& golden_cases() {
 
 // SIGN of a denormal is 1, or 0 on such a device.
 bool takes_denormals_for_0(dmlop::Backend& backend) {
-  const fs::path sign_of_denormals =
-      fs::path(DMLOP_CONFORMANCE) / "golden" / "open" / "ELEMENT_WISE_SIGN" / "200";
+  const fs::path sign_of_denormals = conformance_path("golden/open/ELEMENT_WISE_SIGN/200");
   Exceptions none;
   return backend.is_gpu() && !run_case(sign_of_denormals, backend, none).difference.empty();
 }

@@ -3,6 +3,7 @@
 
 #include <regex>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::build_script_test {
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 class Tree {
  public:
   explicit Tree(bool has_packages) {
-    const fs::path source = DMLOP_SOURCE_DIR;
+    const fs::path source = source_path();
     fs::copy_file(source / "build.sh", folder_ / "build.sh");
     fs::copy(source / "samples", folder_ / "samples", fs::copy_options::recursive);
     fs::create_directory(folder_ / "build");
@@ -67,7 +68,7 @@ TEST_CASE("build.sh: demo and test number their steps, and the last one is the l
 }
 
 TEST_CASE("build.sh: demo builds every target that cmake --install installs") {
-  const fs::path source = DMLOP_SOURCE_DIR;
+  const fs::path source = source_path();
   static const std::regex installed(R"(install\(TARGETS (\w+))");
   std::string demo = read_file(source / "build.sh");
   demo = demo.substr(demo.find("\ndemo() {"));

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::c_interface_test {
 namespace {
 
 using Json = nlohmann::json;
 
-const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string samples = source_path("samples/");
 
 /// What a call stored as its error: status, message and findings.
 struct Outcome {

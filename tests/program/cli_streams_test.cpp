@@ -11,6 +11,7 @@
 
 #include "batch/reports.hpp"
 #include "fault.hpp"
+#include "paths.hpp"
 #include "pipe.hpp"
 #include "program.hpp"
 
@@ -169,7 +170,7 @@ TEST_CASE("a reader that has read enough needs no message") {
   std::vector<std::vector<std::string>> commands{
       {"ops"}, {"ops", "--html", "-"}, {"schema"}, {"--help"}, {"completion", "bash"}};
   for (const dmlop::ReportFormat& format : dmlop::report_formats)
-    commands.push_back({"batch", DMLOP_SOURCE_DIR "/samples/padding", "-q", format.option, "-"});
+    commands.push_back({"batch", source_path("samples/padding"), "-q", format.option, "-"});
   for (const auto& command : commands) {
     CAPTURE(command);
     const auto closed = dmlop_program(command, {.closed_output = true});

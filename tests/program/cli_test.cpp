@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/spec.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string samples = std::string(DMLOP_SOURCE_DIR) + "/samples/";
+const std::string samples = source_path("samples/");
 const std::string edge =
     R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})";
 
@@ -362,7 +363,7 @@ TEST_CASE("conformance cases through the program: copied bytes are the golden's"
   int checked = 0;
   for (const char* name : {"PADDING", "SLICE1", "REVERSE_SUBSEQUENCES"}) {
     for (const char* number : {"000", "003", "010", "040"}) {
-      const fs::path source = fs::path(DMLOP_CONFORMANCE) / "directml" / name / number;
+      const fs::path source = fs::path(conformance_path("directml")) / name / number;
       CAPTURE(source);
       std::vector<std::string> arguments{"run", (source / "op.json").string(), "--cpu", "-o", "-"};
       for (const char* input : {"InputTensor", "SequenceLengthsTensor"}) {

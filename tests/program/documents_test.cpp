@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::documents_test {
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source = DMLOP_SOURCE_DIR;
+const fs::path source = source_path();
 
 /// All documents of the project, as paths below its root.
 std::vector<std::string> documents() {

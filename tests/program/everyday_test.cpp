@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu/missing_gpu.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::everyday_test {
@@ -452,7 +453,7 @@ TEST_CASE("devices: why a GPU is missing, with what to do") {
 TEST_CASE("everyday: an output with another extension is a .npy file, and a note says so") {
   const Folder folder;
   const auto run = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"run", DMLOP_SOURCE_DIR "/samples/padding", "--cpu"});
+    arguments.insert(arguments.begin(), {"run", source_path("samples/padding"), "--cpu"});
     return dmlop_program(arguments, {.folder = folder.path()});
   };
   const auto other = run({"-o", "y.bin"});

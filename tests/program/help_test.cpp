@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../app/exit_codes.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::help_test {
@@ -36,7 +37,7 @@ std::vector<std::string> examples_of(const std::string& help) {
 }
 
 std::string readme() {
-  return read_file(std::string(DMLOP_SOURCE_DIR) + "/README.md");
+  return read_file(source_path("README.md"));
 }
 
 }  // namespace
@@ -64,8 +65,7 @@ TEST_CASE("every example of every help works") {
     CAPTURE(help);
     if (help == "layer --help") continue;  // needs an application for Windows
     const Folder folder;
-    fs::copy(std::string(DMLOP_SOURCE_DIR) + "/samples", folder / "samples",
-             fs::copy_options::recursive);
+    fs::copy(source_path("samples"), folder / "samples", fs::copy_options::recursive);
     const auto examples = examples_of(shell("dmlop " + help, {.folder = folder.path()}).output);
     CHECK(examples.size() >= (help.starts_with("manual") ? 1 : 2));
     for (const std::string& example : examples) {
@@ -158,8 +158,7 @@ TEST_CASE("the man page describes files, and every variable that the program rea
   const std::set<std::string> of_the_system{"HOME", "LOCALAPPDATA", "PROCESSOR_IDENTIFIER"};
   std::size_t variables = 0;
   for (const char* folder : {"/app", "/lib"}) {
-    for (const auto& entry :
-         fs::recursive_directory_iterator(std::string(DMLOP_SOURCE_DIR) + folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(source_path() + folder)) {
       if (entry.path().extension() != ".cpp") continue;
       const std::string text = read_file(entry.path());
       const std::string call = "environment_variable(\"";

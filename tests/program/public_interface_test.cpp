@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "folder.hpp"
+#include "paths.hpp"
 #include "public_failure.hpp"
 
 namespace dmlop::test::public_interface_test {
@@ -18,7 +19,7 @@ using dmlop::ElementType;
 using dmlop::FailureKind;
 using dmlop::view;
 
-const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string samples = source_path("samples/");
 
 /// EDGE padding of a vector: one element before, two after.
 const dmlop::Operation edge{

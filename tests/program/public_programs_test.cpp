@@ -13,6 +13,7 @@
 
 #include "folder.hpp"
 #include "onnx_writer.hpp"
+#include "paths.hpp"
 #include "public_failure.hpp"
 
 namespace dmlop::test::public_programs_test {
@@ -22,7 +23,7 @@ using dmlop::ElementType;
 using dmlop::FailureKind;
 using dmlop::view;
 
-const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string samples = source_path("samples/");
 const std::string graph_file = samples + "graph/graph.json";
 
 const dmlop::Operation edge{
@@ -256,7 +257,7 @@ TEST_CASE("public programs: a graph tells what it is, and runs with its edges") 
 TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a model") {
   const std::string json = read_file(graph_file);
   CHECK(dmlop::Program({.text = json}).nodes().size() == 3);
-  const std::string folder = DMLOP_CONFORMANCE "/graphs/";
+  const std::string folder = conformance_path("graphs/");
   std::size_t graphs = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.path().filename().string().starts_with("Partition_")) continue;

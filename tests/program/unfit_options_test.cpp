@@ -5,12 +5,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::unfit_options_test {
 namespace {
 
-const std::string samples = DMLOP_SOURCE_DIR "/samples/";
+const std::string samples = source_path("samples/");
 
 // What commands read, by what messages call it.
 const std::map<std::string, std::string> inputs{

@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
+
 namespace dmlop::unity_names_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path source = DMLOP_SOURCE_DIR;
+const fs::path source = test::source_path();
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);

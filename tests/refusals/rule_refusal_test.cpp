@@ -13,6 +13,7 @@
 #include "folder.hpp"
 #include "mending.hpp"
 #include "mutation.hpp"
+#include "paths.hpp"
 #include "spec/rule_checker.hpp"
 #include "spec/tensor_checker.hpp"
 
@@ -202,7 +203,7 @@ TEST_CASE("every rule refuses a mistake on its own, in words that are known") {
     CAPTURE(exception.rule);
     CHECK(titles.contains(exception.rule));
   }
-  const std::string path = DMLOP_TEST_DATA "/refusal_messages.txt";
+  const std::string path = test::test_data_path("refusal_messages.txt");
   if (std::getenv("DMLOP_UPDATE_GOLDEN") != nullptr)
     std::ofstream(path, std::ios::binary) << messages;
   CHECK(messages == dmlop::test::read_file(path));

@@ -6,6 +6,7 @@
 
 #include "batch.hpp"
 #include "fault.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::open_files_test {
 namespace {
@@ -71,9 +72,9 @@ TEST_CASE("open files: an output goes to an open file where that is, and nothing
 TEST_CASE("open files: a report goes to one, even if the folder of its name cannot be written") {
   if (!can_inject_faults()) return;
   // As for a user without rights in /dev.
-  const std::string without_rights =
-      "env LD_PRELOAD=" DMLOP_FAULTS " DMLOP_FAULT_CALLS=access DMLOP_FAULT=13 DMLOP_FAULT_AT=1 ";
-  const std::string batch = without_rights + DMLOP_PROGRAM + " batch op.json --cpu --junit ";
+  const std::string without_rights = "env LD_PRELOAD=" + faults_path() +
+                                     " DMLOP_FAULT_CALLS=access DMLOP_FAULT=13 DMLOP_FAULT_AT=1 ";
+  const std::string batch = without_rights + program_path() + " batch op.json --cpu --junit ";
   const OpFolder folder;
   const auto refused = folder.run(batch + "report.xml");
   CHECK(refused.code == 6);

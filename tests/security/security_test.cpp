@@ -15,6 +15,7 @@
 #include "fault.hpp"
 #include "gpu/cache_file.hpp"
 #include "hostile.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::security_test {
 namespace {
@@ -29,8 +30,7 @@ std::string quoted(const std::string& text) {
 void check_sources(const std::regex& pattern, const std::vector<std::string>& exceptions) {
   std::size_t files = 0;
   for (const char* folder : {"lib", "app"}) {
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(DMLOP_SOURCE_DIR) / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_path()) / folder)) {
       const auto extension = entry.path().extension();
       if (extension != ".cpp" && extension != ".hpp") continue;
       ++files;
@@ -181,7 +181,7 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
 }
 
 TEST_CASE("security: the page of a report never makes markup of texts") {
-  const std::string page = read_file(fs::path(DMLOP_SOURCE_DIR) / "lib/batch/report.html");
+  const std::string page = read_file(source_path("lib/batch/report.html"));
   for (const char* call : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
                            "eval(", "new Function", "src=\"http", "href=\"http"}) {
     CAPTURE(call);

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "described.hpp"
+#include "paths.hpp"
 #include "spec/spec.hpp"
 
 namespace dmlop::differences_test {
@@ -73,7 +74,7 @@ const dmlop::Difference* find_difference(std::string_view name) {
 std::string texts_of_tests() {
   std::ostringstream texts;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(DMLOP_SOURCE_DIR "/tests")) {
+       std::filesystem::recursive_directory_iterator(test::source_path("tests"))) {
     if (entry.path().string().ends_with("_test.cpp")) texts << std::ifstream(entry.path()).rdbuf();
   }
   return texts.str();

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "guide/words.hpp"
+#include "paths.hpp"
 #include "spec/spec.hpp"
 
 namespace dmlop::test::measurements_test {
@@ -19,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 Json rows_of_file(const char* section) {
-  std::ifstream stream(DMLOP_SOURCE_DIR "/specs/measurements.json");
+  std::ifstream stream(source_path("specs/measurements.json"));
   REQUIRE(stream.good());
   return Json::parse(stream).at(section);
 }

@@ -14,6 +14,7 @@
 #include "batch/manifest.hpp"
 #include "graph.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 #include "spec/description.hpp"
 #include "spec/facts.hpp"
@@ -266,7 +267,7 @@ TEST_CASE("the schema takes samples, examples, conformance cases and every spell
   }
   const std::size_t before = texts.size();
   for (const std::string& folder :
-       {std::string(DMLOP_CONFORMANCE) + "/public", std::string(DMLOP_CONFORMANCE) + "/directml"}) {
+       {test::conformance_path("public"), test::conformance_path("directml")}) {
     for (std::string& text : descriptions_below(folder)) texts.push_back(std::move(text));
   }
   CHECK(texts.size() > before + 100);
@@ -276,7 +277,7 @@ TEST_CASE("the schema takes samples, examples, conformance cases and every spell
     CHECK(schema_accepts(text));
   }
   // Their tensors may be those of files beside them.
-  const auto samples = descriptions_below(std::string(DMLOP_SOURCE_DIR) + "/samples");
+  const auto samples = descriptions_below(test::source_path("samples"));
   CHECK(samples.size() >= 31);
   for (const std::string& text : samples) {
     CAPTURE(text);
@@ -400,7 +401,7 @@ TEST_CASE("the schema of tolerances") {
 }
 
 TEST_CASE("the schema of models takes the samples, and wants all fields") {
-  const std::string folder = std::string(DMLOP_SOURCE_DIR) + "/samples/dxdispatch";
+  const std::string folder = test::source_path("samples/dxdispatch");
   std::size_t models = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     CAPTURE(entry.path());
@@ -454,7 +455,7 @@ TEST_CASE("the schema of models takes graphs as dispatchables") {
 }
 
 TEST_CASE("the schema of graphs takes the sample and what convert makes, and jobs of graphs") {
-  const std::string sample = std::string(DMLOP_SOURCE_DIR) + "/samples/graph/graph.json";
+  const std::string sample = test::source_path("samples/graph/graph.json");
   CHECK(schema_accepts(read_file(sample), {"--graph"}));
   const Folder folder;
   for (const char* name : {"cnn_relu_pool", "bitwise_ops", "nbits_matmul", "gru_forward"}) {

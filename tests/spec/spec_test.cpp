@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 #include "spec/description.hpp"
 #include "spec/embedded_specs.hpp"
 
@@ -28,7 +29,7 @@ using Json = nlohmann::json;
 /// (conformance/README.md).
 const Json& catalogue() {
   static const Json json = [] {
-    std::ifstream stream(DMLOP_CONFORMANCE "/descriptions/catalogue.json");
+    std::ifstream stream(test::conformance_path("descriptions/catalogue.json"));
     REQUIRE(stream.good());
     return Json::parse(stream);
   }();
@@ -199,7 +200,7 @@ std::set<std::string> words_of_operator_tests() {
   std::set<std::string> words;
   for (const char* folder : {"/tests/operators", "/tests/reference"}) {
     for (const auto& entry :
-         std::filesystem::directory_iterator(DMLOP_SOURCE_DIR + std::string(folder))) {
+         std::filesystem::directory_iterator(test::source_path() + std::string(folder))) {
       if (entry.path().extension() == ".inc") continue;  // these are about DirectML's cases
       std::ifstream file(entry.path());
       std::string word;

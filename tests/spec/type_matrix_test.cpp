@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "described.hpp"
 #include "ops/operator.hpp"
+#include "paths.hpp"
 
 namespace dmlop::type_matrix_test {
 namespace {
@@ -364,7 +365,7 @@ std::string dimensions_text(const std::vector<std::size_t>& list) {
 }  // namespace
 
 TEST_CASE("the types and dimension counts that DirectML creates are valid, and no others") {
-  std::ifstream stream(DMLOP_CONFORMANCE "/descriptions/matrix.json");
+  std::ifstream stream(test::conformance_path("descriptions/matrix.json"));
   REQUIRE(stream.good());
   const Json matrix = Json::parse(stream);
   std::size_t cells = 0;

@@ -7,12 +7,13 @@
 #include <map>
 
 #include "ops/operator.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
 const std::vector<OrderedJson>& golden_descriptions() {
   static const std::vector<OrderedJson> list = [] {
-    std::ifstream stream(DMLOP_CONFORMANCE "/descriptions/golden.jsonl");
+    std::ifstream stream(conformance_path("descriptions/golden.jsonl"));
     REQUIRE(stream.good());
     std::vector<OrderedJson> rows;
     for (std::string line; std::getline(stream, line);) rows.push_back(OrderedJson::parse(line));

@@ -1,5 +1,7 @@
 #include "fault.hpp"
 
+#include "paths.hpp"
+
 namespace dmlop::test {
 
 const std::vector<HarmlessCall> harmless_calls{
@@ -30,7 +32,7 @@ std::string text_of(const Fault& fault, unsigned number) {
 }
 
 std::vector<std::string> signal_at(const std::string& calls, unsigned number, int signal) {
-  return {"LD_PRELOAD=" DMLOP_FAULTS, "DMLOP_FAULT_CALLS=" + calls,
+  return {"LD_PRELOAD=" + faults_path(), "DMLOP_FAULT_CALLS=" + calls,
           "DMLOP_FAULT=signal " + std::to_string(signal),
           "DMLOP_FAULT_AT=" + std::to_string(number)};
 }

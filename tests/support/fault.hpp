@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "paths.hpp"
 #include "program.hpp"
 #include "sanitized.hpp"
 
@@ -25,7 +26,7 @@ struct Fault {
 std::string text_of(const Fault& fault, unsigned number);
 
 /// The variables for a system that has no files without names.
-inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" DMLOP_FAULTS,
+inline const std::vector<std::string> without_unnamed_files{"LD_PRELOAD=" + faults_path(),
                                                             "DMLOP_WITHOUT_UNNAMED_FILES=1"};
 
 /// The calls that change what files and folders hold.
@@ -64,7 +65,7 @@ class Injection {
 
   /// The variables that make the call fail.
   std::vector<std::string> environment() const {
-    return {"LD_PRELOAD=" DMLOP_FAULTS, "DMLOP_FAULT_CALLS=" + fault_.calls,
+    return {"LD_PRELOAD=" + faults_path(), "DMLOP_FAULT_CALLS=" + fault_.calls,
             "DMLOP_FAULT=" + fault_.effect,
             "DMLOP_FAULT_AT=" + std::to_string(number_) + (fault_.lasting ? "+" : ""),
             "DMLOP_FAULT_HAPPENED=" + happened_};

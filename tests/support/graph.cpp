@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test {
 
@@ -24,7 +25,7 @@ bool GraphCase::has_tag(const std::string& tag) const {
 const std::vector<GraphCase>& graph_cases() {
   static const std::vector<GraphCase> cases = [] {
     std::vector<GraphCase> found;
-    for (const auto& entry : fs::directory_iterator(fs::path(DMLOP_CONFORMANCE) / "graphs"))
+    for (const auto& entry : fs::directory_iterator(conformance_path("graphs")))
       found.push_back({entry.path(), nlohmann::json::parse(read_file(entry.path() / "case.json"))});
     std::sort(found.begin(), found.end(),
               [](const GraphCase& a, const GraphCase& b) { return a.folder < b.folder; });
@@ -34,7 +35,7 @@ const std::vector<GraphCase>& graph_cases() {
 }
 
 std::string graph_file(const std::string& name, const std::string& file) {
-  return to_text(fs::path(DMLOP_CONFORMANCE) / "graphs" / name / file);
+  return to_text(fs::path(conformance_path("graphs")) / name / file);
 }
 
 Graph valid_graph(const std::string& path) {

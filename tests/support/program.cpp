@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "paths.hpp"
 #include "sanitized.hpp"
 
 namespace dmlop::test {
@@ -118,7 +119,7 @@ ProgramResult Process::wait() {
 const std::string& program_path() {
   static const std::string path = [] {
     const char* other = std::getenv("DMLOP_TEST_PROGRAM");
-    return std::string(other != nullptr ? other : DMLOP_PROGRAM);
+    return other != nullptr ? other : built_program_path();
   }();
   return path;
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "graph/from_description.hpp"
+#include "paths.hpp"
 #include "spec/facts.hpp"
 #include "tensor/data_type.hpp"
 
@@ -23,7 +24,7 @@ std::size_t CompiledStruct::offset(const std::string& member) const {
 const std::map<std::string, CompiledStruct>& compiled_structs() {
   static const auto structs = [] {
     std::map<std::string, CompiledStruct> read;
-    std::ifstream file(DMLOP_TEST_DATA "/directml_structs.txt");
+    std::ifstream file(test_data_path("directml_structs.txt"));
     for (std::string line; std::getline(file, line);) {
       std::istringstream words(line);
       std::string name, member;

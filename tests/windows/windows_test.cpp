@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "base/system_file.hpp"
 #include "folder.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::windows_test {
 namespace {
@@ -134,7 +135,7 @@ TEST_CASE("windows: a mapped file whose disk fails is a failed read, and only th
 class StartedProgram {
  public:
   explicit StartedProgram(const std::string& arguments, const std::string& folder) {
-    std::wstring command = to_utf16("\"" DMLOP_PROGRAM "\" " + arguments);
+    std::wstring command = to_utf16("\"" + built_program_path() + "\" " + arguments);
     STARTUPINFOW startup{};
     startup.cb = sizeof startup;
     REQUIRE(CreateProcessW(nullptr, command.data(), nullptr, nullptr, FALSE,
