@@ -83,7 +83,7 @@ FileOutcome outcome_of(Verdict verdict) {
 
 void require_file(const std::string& path) {
   if (const auto problem = problem_of_found(path, nullptr))
-    throw Error(problem->kind, path + ": " + problem->message + "; " + problem->suggestion);
+    throw Error(problem->kind, path + ": " + problem->message + "; " + problem->suggestion.text());
 }
 
 FileResult compare_below(const std::string& name, const std::string& actual,

@@ -29,7 +29,7 @@ Json to_json(const Diagnostic& diagnostic) {
   add("rule", diagnostic.rule);
   add("featureLevel", diagnostic.feature_level);
   add("note", diagnostic.note);
-  add("suggestion", diagnostic.suggestion);
+  add("suggestion", diagnostic.suggestion.text());
   for (const Replacement& each : diagnostic.fix)
     json["fix"].push_back({{"pointer", each.pointer}, {"value", Json::parse(each.value)}});
   if (diagnostic.more != 0) json["more"] = diagnostic.more;

@@ -20,7 +20,7 @@ std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   text += std::string(word) + ": " + one_line(diagnostic.message);
   if (!diagnostic.rule.empty()) text += "\n  rule: " + one_line(diagnostic.rule);
   if (!diagnostic.note.empty()) text += "\n  note: " + one_line(diagnostic.note);
-  if (!diagnostic.suggestion.empty()) text += "\n  help: " + one_line(diagnostic.suggestion);
+  if (!diagnostic.suggestion.empty()) text += "\n  help: " + one_line(diagnostic.suggestion.text());
   if (diagnostic.more != 0)
     text += "\n  and " + std::to_string(diagnostic.more) + " more like this one";
   return text;

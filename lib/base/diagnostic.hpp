@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/advice.hpp"
 #include "base/error.hpp"
 
 namespace dmlop {
@@ -26,18 +27,18 @@ using Fix = std::vector<Replacement>;
 struct Diagnostic {
   ErrorKind kind = ErrorKind::invalid_input;
   std::string file;
-  std::uint32_t line = 0;     // from 1
-  std::uint32_t column = 0;   // from 1, in Unicode characters
-  std::string pointer;        // JSON pointer (RFC 6901) into the file
-  std::string message;        // "OutputTensor.Sizes[3] is 11, must be 10"
-  std::string value;          // the offending value as written
-  std::string rule;           // the rule with its numbers filled in
-  std::string feature_level;  // the level of this run, where the rule depends on it
-  std::string suggestion;     // what to write instead
-  std::string note = {};      // what else is worth knowing: what DirectML does
-  std::string argument = {};  // of the command line, where it is that: "--set PaddingMode"
-  std::uint64_t more = 0;     // so many of the same kind follow, which are not listed
-  Fix fix = {};               // what mends it and breaks nothing else; tried out. Empty: unknown
+  std::uint32_t line = 0;       // from 1
+  std::uint32_t column = 0;     // from 1, in Unicode characters
+  std::string pointer;          // JSON pointer (RFC 6901) into the file
+  std::string message;          // "OutputTensor.Sizes[3] is 11, must be 10"
+  std::string value;            // the offending value as written
+  std::string rule;             // the rule with its numbers filled in
+  std::string feature_level;    // the level of this run, where the rule depends on it
+  Advice suggestion;            // what to write instead
+  std::string note = {};        // what else is worth knowing: what DirectML does
+  std::string argument = {};    // of the command line, where it is that: "--set PaddingMode"
+  std::uint64_t more = 0;       // so many of the same kind follow, which are not listed
+  Fix fix = {};                 // what mends it and breaks nothing else; tried out. Empty: unknown
   std::vector<Fix> ideas = {};  // fixes to try, the likeliest first
 };
 

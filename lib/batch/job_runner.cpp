@@ -266,7 +266,7 @@ class JobRun {
     };
     add("rule: ", first.rule);
     add("note: ", first.note);
-    add("help: ", first.suggestion);
+    add("help: ", first.suggestion.text());
   }
 
   // Whether an earlier run's record proves that the job was done exactly like this and passed.

@@ -76,9 +76,7 @@ void CppDescription::place_in_cpp(Diagnostics& findings) const {
     finding.line = position.line;
     finding.column = position.column;
     // DirectML takes no struct that leaves something out.
-    if (constexpr std::string_view absent = " or leave it out";
-        finding.suggestion.ends_with(absent))
-      finding.suggestion.resize(finding.suggestion.size() - absent.size());
+    finding.suggestion.prefer_others_to(Alternative::Kind::leave_out);
   }
   sort_by_position(findings);
 }

@@ -15,19 +15,23 @@ namespace {
 constexpr std::size_t findings_listed = 64;
 
 /// Advice about descs, for those who write nodes of ONNX instead.
-std::string without_descs(std::string advice) {
-  if (const std::string quoted = "write \""; advice.starts_with(quoted)) {
-    const std::size_t end = advice.find('"', quoted.size());
-    if (end + 1 != advice.size()) return "";  // a field with its value
-    return "make it " + advice.substr(quoted.size(), end - quoted.size()) + ", as Cast does";
+Advice without_descs(const Advice& advice) {
+  using Kind = Alternative::Kind;
+  Advice result;
+  for (Alternative one : advice.alternatives) {
+    if (one.kind == Kind::add_field) return {};
+    // No node has Broadcast, or DirectML's names of modes.
+    const bool is_name = one.kind == Kind::write && one.value.starts_with('"');
+    if (one.kind == Kind::stretch || is_name) continue;
+    if (one.kind == Kind::write_type) {
+      one.value = one.value.substr(1, one.value.size() - 2);
+      one.remark += ", as Cast does";
+    }
+    if (one.kind == Kind::write || one.kind == Kind::write_type) one.kind = Kind::make;
+    if (one.kind == Kind::write_sizes) one.kind = Kind::give;
+    result.add(std::move(one));
   }
-  for (const auto& [words, others] :
-       {std::pair<std::string_view, const char*>("write Sizes of ", "give it "),
-        {"write ", "make it "}}) {
-    const std::size_t place = advice.find(words);
-    if (place != std::string::npos) return advice.replace(place, words.size(), others);
-  }
-  return advice;
+  return result;
 }
 
 constexpr ModelWords graph_words{"graph", "edge", "EDGE", false};
@@ -191,12 +195,12 @@ class Lowering {
     return description;
   }
 
-  /// What a node's finding advises: its tensors have no files of their own.
-  std::string advice(std::string suggestion) const {
-    const std::size_t place = suggestion.find("write ");
-    if (suggestion.starts_with("save array") && place != std::string::npos)
-      suggestion.erase(0, place);
-    return graph_.has_written_descs ? suggestion : without_descs(std::move(suggestion));
+  /// What a node's finding advises: its tensors have no files that another type needs first.
+  Advice advice(Advice suggestion) const {
+    for (Alternative& one : suggestion.alternatives) {
+      if (one.kind == Alternative::Kind::write_type) one.reason.clear();
+    }
+    return graph_.has_written_descs ? suggestion : without_descs(suggestion);
   }
 
   // Places in the JSON are none of the file.

@@ -60,7 +60,7 @@ std::vector<Finding> to_findings(const Diagnostics& diagnostics, std::string_vie
     findings.push_back({.kind = to_failure_kind(diagnostic.kind),
                         .message = diagnostic.message,
                         .rule = diagnostic.rule,
-                        .help = diagnostic.suggestion,
+                        .help = diagnostic.suggestion.text(),
                         .note = diagnostic.note,
                         .file = diagnostic.file,
                         .line = diagnostic.line,

@@ -39,8 +39,7 @@ class HeaderMerger {
   }
 
  private:
-  void add(std::string attribute, std::string message, std::string suggestion,
-           std::string rule = "") {
+  void add(std::string attribute, std::string message, Advice suggestion, std::string rule = "") {
     Diagnostic diagnostic = description_.at(
         Place{{slot_.field, std::move(attribute)}, slot_.element}, std::move(message));
     const std::string file = is_memory_ ? "buffer" : raw_ ? "raw file" : ".npy file";
@@ -54,14 +53,12 @@ class HeaderMerger {
     const DataType type = raw_ ? raw_->data_type.value_or(header.data_type) : header.data_type;
     if (!desc.data_type) desc.data_type = type;
     if (*desc.data_type == type || stored_as(*desc.data_type) == type) return;
-    const std::string found(name_of(type));
-    add("DataType",
-        tensor_ + ".DataType is " + std::string(name_of(*desc.data_type)) + ", but " + path_ +
-            " has " + found,
-        "write \"" + found + "\", or " +
-            (is_memory_ ? "pass a buffer of this type"
-             : raw_     ? "read the file as " + path_ + ":" + std::string(name_of(*desc.data_type))
-                        : "save array.astype(" + numpy_name(*desc.data_type) + ")"));
+    const std::string found(name_of(type)), wanted(name_of(*desc.data_type));
+    add("DataType", tensor_ + ".DataType is " + wanted + ", but " + path_ + " has " + found,
+        {Alternative::write_type(found),
+         is_memory_ ? Alternative::sentence("pass a buffer of this type")
+         : raw_     ? Alternative::sentence("read the file as " + path_ + ":" + wanted)
+                    : casting(*desc.data_type)});
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
@@ -74,11 +71,12 @@ class HeaderMerger {
     add("Sizes",
         tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
             list_of(header.sizes),
-        "write " + list_of(header.sizes) +
-            (is_memory_        ? ", or pass a buffer of these sizes"
-             : raw_            ? ", or leave the sizes behind the file's name out"
-             : may_be_reshaped ? ", or save " + reshape_call(desc.sizes)
-                               : ", or name another file"));
+        {Alternative::write(list_of(header.sizes)),
+         !is_memory_ && !raw_ && may_be_reshaped
+             ? reshaping(desc.sizes)
+             : Alternative::sentence(is_memory_ ? "pass a buffer of these sizes"
+                                     : raw_     ? "leave the sizes behind the file's name out"
+                                                : "name another file")});
   }
 
   // Those of a buffer in memory are taken, or must be those of the desc.
@@ -88,7 +86,8 @@ class HeaderMerger {
     add("Strides",
         tensor_ + ".Strides is " + list_of(*desc.strides) + ", but " + path_ + " has " +
             list_of(*strides_),
-        "write " + list_of(*strides_) + ", or pass a buffer with these strides");
+        {Alternative::write(list_of(*strides_)),
+         Alternative::sentence("pass a buffer with these strides")});
   }
 
   // With strides the file is a plain buffer of elements: it must hold all that they reach.

@@ -22,7 +22,7 @@ void append_finding(std::string& text, const Diagnostic& finding) {
   if (!finding.rule.empty()) append_line(text, "    ", "rule: " + finding.rule);
   if (!finding.feature_level.empty())
     append_line(text, "    ", "feature level: " + finding.feature_level);
-  if (!finding.suggestion.empty()) append_line(text, "    ", "help: " + finding.suggestion);
+  if (!finding.suggestion.empty()) append_line(text, "    ", "help: " + finding.suggestion.text());
   if (!finding.note.empty()) append_line(text, "    ", "note: " + finding.note);
 }
 
@@ -32,9 +32,7 @@ void add_refusals(const Diagnostics& found, Diagnostics& findings) {
     if (one.kind != ErrorKind::invalid_input) continue;
     findings.push_back(one);
     // A struct leaves nothing out.
-    std::string& suggestion = findings.back().suggestion;
-    if (constexpr std::string_view absent = " or leave it out"; suggestion.ends_with(absent))
-      suggestion.resize(suggestion.size() - absent.size());
+    findings.back().suggestion.prefer_others_to(Alternative::Kind::leave_out);
   }
 }
 

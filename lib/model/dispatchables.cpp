@@ -208,13 +208,6 @@ class DispatchableReader {
   Dispatchable dispatchable_;
 };
 
-// A model cannot state a feature level, so only the command line's remains in the suggestion.
-void drop_level_of_file(std::string& suggestion) {
-  constexpr std::string_view next = ", or ";
-  if (!suggestion.starts_with("write \"featureLevel\": ")) return;
-  suggestion.erase(0, suggestion.find(next) + next.size());
-}
-
 }  // namespace
 
 std::optional<Description> read_part(std::shared_ptr<const json::Document> document,
@@ -229,8 +222,9 @@ std::optional<Description> read_part(std::shared_ptr<const json::Document> docum
     check_description(*description, diagnostics);
     warnings = std::exchange(description->warnings, {});
   }
+  // A model cannot state a feature level, only the command line can.
   for (std::size_t i = before; i < diagnostics.size(); ++i)
-    drop_level_of_file(diagnostics[i].suggestion);
+    diagnostics[i].suggestion.prefer_others_to(Alternative::Kind::state_level);
   if (diagnostics.size() > before) description.reset();
   return description;
 }

@@ -46,13 +46,13 @@ void check_fits(const Description& description, std::string_view field,
     return;
   }
   diagnostic.note = directml_accepts_note(Evidence::verdict);
-  diagnostic.suggestion = "write a value from " + range_text(*type);
+  diagnostic.suggestion = Alternative::write("a value from " + range_text(*type));
   // FLOAT keeps 24 bits of a number, and may have rounded this one out of the range.
   const double below = double{std::nextafter(static_cast<float>(*value), 0.0F)};
   if (written != nullptr && converts_to(*type, below) && written->text != whole_text(*value)) {
     diagnostic.message = name + " is " + written->text + ", which is " + whole_text(*value) +
                          " as FLOAT and does not fit " + std::string(name_of(*type));
-    diagnostic.suggestion = "write " + whole_text(below) + ", the next FLOAT that fits";
+    diagnostic.suggestion = Alternative::write(whole_text(below), ", the next FLOAT that fits");
   }
   diagnostics.push_back(std::move(diagnostic));
 }

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "ops/fix_ideas.hpp"
 #include "ops/fix_trials.hpp"
+#include "ops/fix_words.hpp"
 #include "ops/operator.hpp"
 #include "spec/ideas.hpp"
 #include "spec/near_operators.hpp"
@@ -131,10 +132,7 @@ class FixFinder {
       target.suggestion = shape->second;
       return;
     }
-    const bool commands = target.suggestion.starts_with("write ") && !here.ideas.empty() &&
-                          !target.suggestion.ends_with(", for example") &&
-                          target.suggestion.find(" as NumPy does") == std::string::npos;
-    if (commands && trials_.are_left())
+    if (begins_with_value(target.suggestion) && !here.ideas.empty() && trials_.are_left())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
     if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
   }
@@ -182,10 +180,9 @@ class FixFinder {
       target.suggestion = with_shape(target.suggestion, tensor->sizes, *best);
     } else if (right != ruled.end()) {
       // It may be stretched, too.
-      const std::size_t start = target.suggestion.find(", or save ");
-      target.suggestion =
-          (start == target.suggestion.npos ? "" : target.suggestion.substr(0, start) + ", or ") +
-          "save an array of sizes " + list_of(*right);
+      target.suggestion = with_saving(
+          target.suggestion,
+          {.kind = Alternative::Kind::save, .value = "an array of sizes " + list_of(*right)});
     } else {
       return false;
     }
@@ -202,15 +199,6 @@ class FixFinder {
     const auto is_target = [&](const Diagnostic& each) { return is_same(each, here); };
     if (std::any_of(found->begin(), found->end(), is_target)) return std::nullopt;
     return fresh(*found, findings, target).size();
-  }
-
-  // "write 2 values, or save array.reshape(1, 2, 1, 1)": what comes before it stays.
-  static std::string with_shape(const std::string& suggestion, const Sizes& from,
-                                const Sizes& sizes) {
-    const std::size_t start = suggestion.find("save array.reshape(");
-    std::string before = start == suggestion.npos ? "" : suggestion.substr(0, start);
-    if (before.ends_with(": ") && without_ones(from) != without_ones(sizes)) before.clear();
-    return before + "save " + reshape_call(sizes);
   }
 
   std::optional<Fix> fix_by_ideas(const Diagnostics& findings, const Diagnostic& target,
@@ -270,20 +258,16 @@ class FixFinder {
   }
 
   // The text of a finding was made from its first idea, which may need more.
-  std::string suggestion_of(const Fix& fix, const Diagnostic& finding) const {
-    if (says(finding.suggestion, fix)) return finding.suggestion;
+  Advice suggestion_of(const Fix& fix, const Diagnostic& finding) const {
+    Advice advice = finding.suggestion;
+    if (fix.size() == 1 && advice.proposes(fix.front().value)) return advice;
     const Fix first = finding.ideas.empty() ? Fix{} : finding.ideas.front();
     const bool begins_with_it = !first.empty() && first.size() <= fix.size() &&
                                 std::equal(first.begin(), first.end(), fix.begin());
-    if (!begins_with_it) return words_of(fix, finding);
+    if (!begins_with_it) return how_to_apply(fix, finding);
     const Fix rest(fix.begin() + static_cast<std::ptrdiff_t>(first.size()), fix.end());
-    return finding.suggestion + (rest.empty() ? "" : "; then " + words_of(rest, {}));
-  }
-
-  static bool says(const std::string& suggestion, const Fix& fix) {
-    const std::string& value = fix.front().value;
-    return fix.size() == 1 && !suggestion.empty() &&
-           suggestion.find(value == "null" ? "leave it out" : value) != std::string::npos;
+    if (!rest.empty()) advice.then = Advice(words_of(rest)).text();
+    return advice;
   }
 
   // SLICE1 takes the negative strides that SLICE does not.
@@ -348,31 +332,20 @@ class FixFinder {
     if (count < 2 || count != findings.size()) return;
     const auto only = only_choice();
     if (only) {
-      say_together({*only}, words_of({*only}, {}));
+      say_together({*only}, words_of({*only}));
     } else if (const auto shape = only_shape()) {
       say_together(shape->first, shape->second);
     }
   }
 
-  void say_together(const Fix& fix, const std::string& words) {
-    const std::size_t count = findings_.size();
-    const std::string all =
-        count == 2 ? "both findings" : "all " + std::to_string(count) + " findings";
+  void say_together(const Fix& fix, const Alternative& words) {
     for (Diagnostic& finding : findings_) {
       // It says so itself.
       if (!fix.empty() && finding.pointer == prefix_ + fix.front().pointer) return;
     }
     for (Diagnostic& finding : findings_) {
       finding.fix = in_document(fix);
-      std::string other = finding.suggestion;
-      if (const std::size_t same = other.find(", or " + words); same != other.npos)
-        other.resize(same);
-      const bool is_said_twice =
-          !fix.empty() &&
-          other.find(words.substr(words.find(fix.front().value))) != std::string::npos;
-      const bool has_other = !other.empty() && other != words && !is_said_twice;
-      finding.suggestion =
-          words + ", which mends " + all + (has_other ? "; otherwise " + other : "");
+      finding.suggestion = with_common(finding.suggestion, words, findings_.size());
     }
   }
 
@@ -383,8 +356,8 @@ class FixFinder {
 
   // The one input that mends all findings if it has another number of dimensions, with its words;
   // the fix is empty where a file has its sizes.
-  std::optional<std::pair<Fix, std::string>> only_shape() {
-    std::optional<std::pair<Fix, std::string>> only;
+  std::optional<std::pair<Fix, Alternative>> only_shape() {
+    std::optional<std::pair<Fix, Alternative>> only;
     Description before = before_;
     for (const TensorUse& use : tensors_of(before)) {
       const Sizes& sizes = use.desc->sizes;
@@ -402,34 +375,21 @@ class FixFinder {
         const auto found = trials_.check(json, is_of_file ? other : OtherShape{});
         if (!found || !found->empty()) continue;
         if (only) return std::nullopt;
-        only = is_of_file ? std::pair(Fix{}, "save " + reshape_call(shape))
-                          : std::pair(fix, words_of(fix, {}));
+        only = is_of_file ? std::pair(Fix{}, reshaping(shape)) : std::pair(fix, words_of(fix));
         break;
       }
     }
     return trials_.are_left() ? only : std::nullopt;
   }
 
-  // "write 2", "write [2, 5] for CTensor.Sizes and [0, 1] for CTensor.Strides".
-  std::string words_of(const Fix& fix, const Diagnostic& finding) const {
+  // A field that is missing is added.
+  Alternative how_to_apply(const Fix& fix, const Diagnostic& finding) const {
     const bool is_missing = fix.size() == 1 && fix.front().value != "null" &&
                             !json_.contains(Json::json_pointer(fix.front().pointer));
     if (is_missing && finding.pointer == relative(pointer_of_fields()))
       return how_to_write(before_.document(), before_.fields_object(),
-                          name_of_place(fix.front().pointer), fix.front().value) +
-             ", for example";
-    std::string words;
-    for (const Replacement& each : fix) {
-      const std::string name = each.pointer == finding.pointer ? "" : name_of_place(each.pointer);
-      words += words.empty() ? "" : " and ";
-      if (each.value == "null") {
-        words += "leave " + (name.empty() ? "it" : name) + " out";
-      } else {
-        words +=
-            (words.empty() ? "write " : "") + each.value + (name.empty() ? "" : " for " + name);
-      }
-    }
-    return words;
+                          name_of_place(fix.front().pointer), fix.front().value);
+    return words_of(fix, finding.pointer);
   }
 
   std::string pointer_of_fields() const {

@@ -21,7 +21,7 @@ constexpr std::size_t array_length_max = 4096;
 }  // namespace
 
 void FieldReader::expected(const json::Value& value, const std::string& name,
-                           const std::string& what, std::string suggestion) {
+                           const std::string& what, Advice suggestion) {
   Diagnostic diagnostic =
       document_.at(value, name + " is " + json::describe(value) + ", must be " + what);
   diagnostic.suggestion = std::move(suggestion);
@@ -29,7 +29,7 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
 }
 
 void FieldReader::refuse(const json::Value& value, std::string message, std::string rule,
-                         std::string suggestion) {
+                         Advice suggestion) {
   Diagnostic diagnostic = document_.at(value, std::move(message));
   diagnostic.rule = std::move(rule);
   diagnostic.suggestion = std::move(suggestion);
@@ -37,7 +37,7 @@ void FieldReader::refuse(const json::Value& value, std::string message, std::str
 }
 
 void FieldReader::missing(const json::Value& object, const std::string& name, std::string rule,
-                          std::string suggestion) {
+                          Advice suggestion) {
   Diagnostic diagnostic = document_.at(object, "the field \"" + name + "\" is missing");
   diagnostic.value.clear();
   diagnostic.rule = std::move(rule);
@@ -86,9 +86,9 @@ std::string unquoted_number(const json::Value& value) {
   return is_number ? value.text : "";
 }
 
-std::string without_quotes(const json::Value& value) {
+Advice without_quotes(const json::Value& value) {
   const std::string number = unquoted_number(value);
-  return number.empty() ? "" : "write " + number + ", without the quotes";
+  return number.empty() ? Advice() : Alternative::write(number, ", without the quotes");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ std::optional<std::int64_t> FieldReader::flag(const json::Value& value, const st
 }
 
 bool FieldReader::is_list(const json::Value& value, const std::string& name,
-                          const std::string& what, std::string suggestion) {
+                          const std::string& what, Advice suggestion) {
   if (value.kind != json::Value::Kind::array) {
     expected(value, name, what, std::move(suggestion));
     return false;
@@ -210,7 +210,7 @@ void FieldReader::refuse_float32(const json::Value& value, const std::string& na
   }
   const std::string infinity = *number < 0 ? "\"-inf\"" : "\"inf\"";
   expected(value, name, "within the range of FLOAT (up to 3.4028235e38)",
-           "write " + infinity + " for infinity");
+           Alternative::write(infinity, " for infinity"));
 }
 
 namespace {
@@ -227,12 +227,14 @@ std::optional<std::size_t> index_of_name(const json::Value& value,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-std::string nearest_of(const json::Value& value, const std::vector<std::string>& names,
-                       const std::string& prefix) {
-  if (value.kind != json::Value::Kind::string) return "";
+Advice nearest_of(const json::Value& value, const std::vector<std::string>& names,
+                  const std::string& prefix) {
+  if (value.kind != json::Value::Kind::string) return {};
   std::string_view text = value.text;
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  return did_you_mean(text, names);
+  const std::string nearest = nearest_name(text, names);
+  if (nearest.empty()) return {};
+  return Alternative{.kind = Alternative::Kind::mean, .value = '"' + nearest + '"'};
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class FieldReader {
   std::optional<double> nonnegative(const json::Value& value, const std::string& name);
   /// Whether the value is an array of at most 4096 elements. Adds a finding if it is not.
   bool is_list(const json::Value& value, const std::string& name, const std::string& what,
-               std::string suggestion);
+               Advice suggestion);
   std::optional<bool> boolean(const json::Value& value, const std::string& name);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
@@ -62,16 +62,15 @@ class FieldReader {
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
   /// Adds a finding at `value`.
-  void refuse(const json::Value& value, std::string message, std::string rule,
-              std::string suggestion);
+  void refuse(const json::Value& value, std::string message, std::string rule, Advice suggestion);
 
   /// Adds the finding "the field "NAME" is missing" at `object`, which should have it.
   void missing(const json::Value& object, const std::string& name, std::string rule,
-               std::string suggestion);
+               Advice suggestion);
 
   /// Adds the finding "the string "x", must be WHAT" at `value`.
   void expected(const json::Value& value, const std::string& name, const std::string& what,
-                std::string suggestion = "");
+                Advice suggestion = "");
 
  private:
   std::optional<std::vector<std::int64_t>> integers(const json::Value& value,

@@ -259,7 +259,7 @@ void FieldsReader::refuse_tensor_of_nested(const json::Value& object, const Fiel
   const json::Value* tensor = object.find(field.name);
   if (tensor == nullptr || tensor->kind == Kind::null) return;
   reader_.expected(*tensor, name + "." + field.name, "null: a fused activation has no tensors",
-                   "leave it out");
+                   Alternative::leave_out());
 }
 
 const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const json::Value& object,
@@ -321,7 +321,7 @@ void FieldsReader::require_type_and_sizes(const Field& field) {
 void FieldsReader::require(const json::Value& object, const std::string& name, std::string rule,
                            const std::string& example, const std::string& prefix) {
   reader_.missing(object, prefix + name, std::move(rule),
-                  how_to_write(*document_, object, name, example) + ", for example");
+                  how_to_write(*document_, object, name, example));
 }
 
 }  // namespace dmlop

@@ -33,8 +33,8 @@ class Remedy {
         variables_(variables),
         subject_(formula.reference_at(violation.subject)) {}
 
-  std::string text() const {
-    std::string remedy;
+  Advice advice() const {
+    Advice remedy;
     if (formula_.show_presence(violation_, scope_, variables_)) {
       remedy = of_presence();
     } else if (violation_.bound) {
@@ -63,34 +63,36 @@ class Remedy {
   static constexpr std::string_view one_of = "must be one of ";
 
   // One of several tensors must be given.
-  std::string of_presence() const {
+  Advice of_presence() const {
     std::vector<std::string> given, absent;
     for (const Reference& reference : formula_.references()) {
       const auto is_present = scope_.is_present({reference});
       if (is_present) add_once(*is_present ? given : absent, reference.field);
     }
     if (given.size() > 1) return "keep one of " + join(given, " and ");
-    return absent.empty() ? "" : add(absent.front());
+    return absent.empty() ? Advice() : add(absent.front());
   }
 
   // The type and the sizes of an output follow from the inputs.
-  std::string add(const std::string& field) const {
+  Advice add(const std::string& field) const {
     const bool is_output = fields_.find(field)->spec->is_output();
     const std::string example = example_value(*fields_.spec, field);
     if (!is_output && example == "null") return "give " + field + ", too";
     return how_to_write(fields_.document(), fields_.fields_object(), field,
-                        is_output ? "{}" : example) +
-           ", for example";
+                        is_output ? "{}" : example);
   }
 
-  std::string of_sentence() const {
+  Advice of_sentence() const {
     if (violation_.words == "is missing" && subject_ != nullptr) return add(subject_->field);
-    if (violation_.words == "must be left out") return "leave it out";
+    if (violation_.words == "must be left out") return Alternative::leave_out();
     if (violation_.words == "must not have a value twice") return "write each value once";
-    if (violation_.words == "must be a finite number") return "write a finite number";
-    if (!violation_.words.starts_with(one_of)) return "";
-    return (subject_ != nullptr ? "write " : "make it ") +
-           either(values_in(std::string_view(violation_.words).substr(one_of.size())));
+    if (violation_.words == "must be a finite number") return Alternative::write("a finite number");
+    if (!violation_.words.starts_with(one_of)) return {};
+    Advice any;
+    for (std::string& value : values_in(std::string_view(violation_.words).substr(one_of.size())))
+      any.add({.kind = subject_ != nullptr ? Alternative::Kind::write : Alternative::Kind::make,
+               .value = std::move(value)});
+    return any;
   }
 
   // The values of "1, InputTensor.Sizes[0] = 3".
@@ -111,42 +113,42 @@ class Remedy {
     return value.find_first_not_of("0123456789+-.e") == value.npos ? value : '"' + value + '"';
   }
 
-  std::string of_bound() const {
+  Advice of_bound() const {
     const auto bound = formula_.evaluate(*violation_.bound, scope_, variables_);
-    if (subject_ == nullptr || !bound || subject_->attribute == "DataType") return "";
+    if (subject_ == nullptr || !bound || subject_->attribute == "DataType") return {};
     if (violation_.words == "must be a multiple of")
-      return "write a multiple of " + to_text(*bound);
-    if (violation_.words == "must be") return "write " + to_text(*bound);
+      return Alternative::write("a multiple of " + to_text(*bound));
+    if (violation_.words == "must be") return Alternative::write(to_text(*bound));
     const FieldKind kind = fields_.find(subject_->field)->spec->kind;
     const bool is_real =
         bound->is_real() || kind == FieldKind::float32 || kind == FieldKind::float_array;
     if (violation_.words == "must be greater than" && is_real)
-      return "write a number greater than " + to_text(*bound);
-    if (bound->is_real()) return "";
+      return Alternative::write("a number greater than " + to_text(*bound));
+    if (bound->is_real()) return {};
     if (violation_.words == "must be greater than") return at_least(bound->integer() + 1);
     if (violation_.words == "must be at least") return at_least(bound->integer());
     if (violation_.words == "must be less than") return at_most(bound->integer() - 1);
     if (violation_.words == "must be at most") return at_most(bound->integer());
-    return "";
+    return {};
   }
 
   bool is_dimension_count() const { return subject_->attribute == "DimensionCount"; }
 
-  std::string at_least(std::int64_t least) const {
+  Advice at_least(std::int64_t least) const {
     const std::string number = std::to_string(least);
-    if (is_dimension_count()) return "write Sizes of at least " + number + " dimensions";
-    return "write " + number + " or more";
+    if (is_dimension_count()) return Alternative::write_sizes("at least " + number + " dimensions");
+    return Alternative::write(number, " or more");
   }
 
-  std::string at_most(std::int64_t most) const {
+  Advice at_most(std::int64_t most) const {
     const FieldKind kind = fields_.find(subject_->field)->spec->kind;
     const bool is_signed = kind == FieldKind::int32 || kind == FieldKind::int_array ||
                            kind == FieldKind::float32 || kind == FieldKind::float_array;
     const std::int64_t lowest = subject_->attribute.empty() ? 0 : 1;
-    if (!is_signed && most < lowest) return "";
-    const std::string number = std::to_string(most);
-    if (is_dimension_count()) return "write Sizes of at most " + counted_dimensions(most);
-    return "write " + number + (!is_signed && most == lowest ? "" : " or less");
+    if (!is_signed && most < lowest) return {};
+    if (is_dimension_count())
+      return Alternative::write_sizes("at most " + counted_dimensions(most));
+    return Alternative::write(std::to_string(most), !is_signed && most == lowest ? "" : " or less");
   }
 
   static std::string counted_dimensions(std::int64_t count) {
@@ -171,9 +173,9 @@ class Remedy {
 
 }  // namespace
 
-std::string remedy_of(const Formula& formula, const Formula::Violation& violation,
-                      const FieldSet& fields, const FieldScope& scope, const Variables& variables) {
-  return Remedy(formula, violation, fields, scope, variables).text();
+Advice remedy_of(const Formula& formula, const Formula::Violation& violation,
+                 const FieldSet& fields, const FieldScope& scope, const Variables& variables) {
+  return Remedy(formula, violation, fields, scope, variables).advice();
 }
 
 std::vector<std::string> nearest_values(const Formula& formula, const Formula::Violation& violation,
@@ -182,10 +184,11 @@ std::vector<std::string> nearest_values(const Formula& formula, const Formula::V
   return Remedy(formula, violation, fields, scope, variables).values();
 }
 
-std::string how_to_reshape(const TensorDesc& tensor, const Sizes& sizes) {
+Alternative how_to_reshape(const TensorDesc& tensor, const Sizes& sizes) {
+  Alternative how = tensor.file.empty() ? Alternative::write(list_of(sizes)) : reshaping(sizes);
   const bool is_more = tensor.sizes.size() < sizes.size();
-  return (is_more ? "add dimensions of size 1: " : "merge dimensions: ") +
-         (tensor.file.empty() ? "write " + list_of(sizes) : "save " + reshape_call(sizes));
+  how.reason = is_more ? "add dimensions of size 1: " : "merge dimensions: ";
+  return how;
 }
 
 std::size_t broken_rules(const FieldSet& fields, const FieldScope& scope, std::string_view name,

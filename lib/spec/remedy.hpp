@@ -12,8 +12,8 @@
 namespace dmlop {
 
 /// The remedy for a violation: the nearest values that the rule allows, or what to change.
-std::string remedy_of(const Formula& formula, const Formula::Violation& violation,
-                      const FieldSet& fields, const FieldScope& scope, const Variables& variables);
+Advice remedy_of(const Formula& formula, const Formula::Violation& violation,
+                 const FieldSet& fields, const FieldScope& scope, const Variables& variables);
 
 /// The nearest of these values, as JSON: what to write instead of the subject. "null" leaves it
 /// out.
@@ -30,6 +30,6 @@ std::size_t broken_rules(const FieldSet& fields, const FieldScope& scope, std::s
                          std::size_t most);
 
 /// "add dimensions of size 1: write [1, 1, 3, 4]", or what to save where a file has the sizes.
-std::string how_to_reshape(const TensorDesc& tensor, const Sizes& sizes);
+Alternative how_to_reshape(const TensorDesc& tensor, const Sizes& sizes);
 
 }  // namespace dmlop

@@ -72,10 +72,6 @@ bool is_size(const Place& place) {
   return place.reference.attribute == "Sizes";
 }
 
-std::string or_change(const std::vector<std::string>& names) {
-  return names.empty() ? "" : ", or change " + join(names, " or ");
-}
-
 std::string tensor_of(const Place& place) {
   return to_text(Place{{place.reference.field}, place.element});
 }
@@ -134,8 +130,9 @@ bool RuleChecker::joins_finding(const Statement& statement, const Formula::Viola
   const std::string& note = same->second.note;
   finding.note = note + (note.empty() ? "" : " ") + join(others) +
                  (others.size() == 1 ? " is " : " are ") + to_text(*value) + ", too.";
-  finding.suggestion = "write " + to_text(*bound) + " for " +
-                       (others.size() == 1 ? "both" : "each") + or_change(names);
+  finding.suggestion = {
+      Alternative::write_for(others.size() == 1 ? "both" : "each", to_text(*bound)),
+      Alternative::sentence("change " + join(names, " or "))};
   return true;
 }
 
@@ -312,7 +309,7 @@ std::string RuleChecker::message_of(const Statement& statement,
 
 // Which fields that choose the sizes of a rule could have another value, with which it would hold,
 // and all other rules about the field as well.
-std::string RuleChecker::other_choices(const Statement& statement) {
+std::vector<Alternative> RuleChecker::other_choices(const Statement& statement) {
   std::map<std::string, std::vector<std::string>> fitting;
   for (const Reference& reference : statement.formula().references()) {
     Field* field = fields_.find(reference.field);
@@ -328,12 +325,13 @@ std::string RuleChecker::other_choices(const Statement& statement) {
     }
     field->value = chosen;
   }
-  std::string words;
+  std::vector<Alternative> choices;
   for (const auto& [field, names] : fitting) {
-    if (names.size() == 1) words += ", or \"" + names.front() + "\" for " + field;
-    if (names.size() > 1) words += ", or change " + field;
+    if (names.size() == 1)
+      choices.push_back(Alternative::write_for(field, '"' + names.front() + '"'));
+    if (names.size() > 1) choices.push_back(Alternative::sentence("change " + field));
   }
-  return words;
+  return choices;
 }
 
 // Where all sizes of an input must be those of another tensor and one is 1, as for NumPy, which
@@ -353,17 +351,17 @@ std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement
   return strides;
 }
 
-std::string RuleChecker::how_to_stretch(const Statement& statement) const {
+Advice RuleChecker::how_to_stretch(const Statement& statement) const {
   const std::string tensor = target_of(statement)->reference.field;
   const std::string stretched = stretched_for(fields_, tensor, statement.formula().references());
-  if (stretched.empty()) return "";
-  const std::string end = " as NumPy does, or ";
-  if (fields_.document().is_of_command_line())
-    return "add --broadcast to stretch " + (stretched == tensor ? "it" : stretched) + end;
-  return (fields_.find(stretched)->written != nullptr
-              ? "write \"Broadcast\": true in the desc of " + stretched
-              : "write \"" + stretched + "\": {\"Broadcast\": true}") +
-         " to stretch it" + end;
+  if (stretched.empty()) return {};
+  const std::string how =
+      fields_.document().is_of_command_line()
+          ? "add --broadcast to stretch " + (stretched == tensor ? "it" : stretched)
+      : fields_.find(stretched)->written != nullptr
+          ? "write \"Broadcast\": true in the desc of " + stretched + " to stretch it"
+          : "write \"" + stretched + "\": {\"Broadcast\": true} to stretch it";
+  return Alternative{.kind = Alternative::Kind::stretch, .value = how + " as NumPy does"};
 }
 
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
@@ -379,21 +377,26 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
                        fields_.find(target.field)->spec->kind == FieldKind::enumeration;
   const std::string written = is_name ? '"' + right + '"' : right;
   const auto place = target_of(statement);
-  diagnostic.suggestion = "write " + written;
+  diagnostic.suggestion =
+      target.attribute == "DataType" ? Alternative::write_type(right) : Alternative::write(written);
   if (place && target.attribute != "DimensionCount")
     diagnostic.ideas = {{replacement(fields_, *place, written)}};
   if (target.attribute == "Sizes") {
     if (const auto strides = repeating_strides(statement)) {
-      diagnostic.suggestion += ", and " + list_of(*strides) + " for its Strides, which repeat it";
+      diagnostic.suggestion.alternatives.front().remark =
+          ", and " + list_of(*strides) + " for its Strides, which repeat it";
       diagnostic.ideas.front().push_back(
           replacement(fields_, {{target.field, "Strides"}, place->element}, list_of(*strides)));
     }
-    diagnostic.suggestion += other_choices(statement);
+    for (Alternative& choice : other_choices(statement))
+      diagnostic.suggestion.add(std::move(choice));
     // The sizes of a file cannot be written.
     const TensorDesc* tensor = place ? fields_.find_tensor(target.field, place->element) : nullptr;
-    const std::string stretch =
-        tensor != nullptr && !tensor->file.empty() ? how_to_stretch(statement) : "";
-    if (!stretch.empty()) diagnostic.suggestion = stretch + "save an array of other sizes";
+    Advice stretch = tensor != nullptr && !tensor->file.empty() ? how_to_stretch(statement) : "";
+    if (!stretch.empty()) {
+      stretch.add({.kind = Alternative::Kind::save, .value = "an array of other sizes"});
+      diagnostic.suggestion = std::move(stretch);
+    }
   }
   if (target.attribute != "DimensionCount") return;
   const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
@@ -407,14 +410,14 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const bool is_possible = count > 0 && count <= most_dimensions;
   if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
     const Sizes sizes = with_dimensions(tensor->sizes, count);
-    const std::string save = "save " + reshape_call(sizes);
-    diagnostic.suggestion = how_to_stretch(statement) + save;
+    diagnostic.suggestion = how_to_stretch(statement);
+    diagnostic.suggestion.add(reshaping(sizes));
     diagnostic.ideas = {
         {replacement(fields_, {{target.field, "Sizes"}, place->element}, list_of(sizes))}};
     return;
   }
-  diagnostic.suggestion = "write Sizes of " + counted(count, "dimension");
-  diagnostic.suggestion = how_to_stretch(statement) + diagnostic.suggestion;
+  diagnostic.suggestion = how_to_stretch(statement);
+  diagnostic.suggestion.add(Alternative::write_sizes(counted(count, "dimension")));
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
@@ -504,9 +507,10 @@ void RuleChecker::suggest_sizes() {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
     Diagnostic& diagnostic = diagnostics_[finding->second];
-    const std::size_t otherwise = diagnostic.suggestion.find("write Sizes of ");
-    diagnostic.suggestion = diagnostic.suggestion.substr(0, otherwise) + "write " +
-                            list_of(use.desc->sizes) + " for its Sizes";
+    for (Alternative& one : diagnostic.suggestion.alternatives) {
+      if (one.kind == Alternative::Kind::write_sizes)
+        one = Alternative::write_for("its Sizes", list_of(use.desc->sizes));
+    }
     diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
   }
 }
@@ -521,8 +525,7 @@ void RuleChecker::check_optional_fields() {
     diagnostic.rule = "it may be left out only where " + field.spec->optional_words();
     diagnostic.suggestion =
         how_to_write(fields_.document(), fields_.fields_object(), field.spec->name,
-                     example_value(*fields_.spec, field.spec->name)) +
-        ", for example";
+                     example_value(*fields_.spec, field.spec->name));
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

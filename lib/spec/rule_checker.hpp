@@ -49,8 +49,8 @@ class RuleChecker {
   /// Returns true if it added a finding.
   bool apply_to(const Statement& statement);
   bool infer(const Statement& statement);
-  /// "add --broadcast to stretch it as NumPy does, or "; "" where that does not help.
-  std::string how_to_stretch(const Statement& statement) const;
+  /// "add --broadcast to stretch it as NumPy does"; nothing where that does not help.
+  Advice how_to_stretch(const Statement& statement) const;
   std::optional<Place> target_of(const Statement& statement) const;
   std::optional<Number> equation_value(const Statement& statement) const;
   std::optional<Number> size_out_of_range(const Statement& statement) const;
@@ -62,7 +62,7 @@ class RuleChecker {
   void report(const Statement& statement, const Formula::Violation& violation);
   void report_out_of_range(const Statement& statement, const Number& value);
   std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
-  std::string other_choices(const Statement& statement);
+  std::vector<Alternative> other_choices(const Statement& statement);
   std::optional<Strides> repeating_strides(const Statement& statement);
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);

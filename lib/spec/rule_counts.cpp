@@ -45,7 +45,7 @@ void RuleChecker::refuse_empty(const Field& array, Field& count) {
                  array.spec->name + " is an empty array, must have at least " + elements);
   diagnostic.rule = count.spec->name + " >= " + std::to_string(least);
   diagnostic.note = array.spec->text;
-  diagnostic.suggestion = "write " + elements + " or more" + such_as(*array.spec);
+  diagnostic.suggestion = Alternative::write(elements, " or more" + such_as(*array.spec));
   diagnostics_.push_back(std::move(diagnostic));
   scope_.refuse_field(array.spec->name);
   scope_.refuse({{count.spec->name}});
@@ -85,8 +85,8 @@ void RuleChecker::check_array_length(const Field& field) {
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
                     field.spec->count_field + " is " + to_text(*count);
-  diagnostic.suggestion = "write " + counted(as_unsigned(count->integer()), what) +
-                          (*length == 0 ? such_as(*field.spec) : "");
+  diagnostic.suggestion = Alternative::write(counted(as_unsigned(count->integer()), what),
+                                             *length == 0 ? such_as(*field.spec) : "");
   if (is_dimensions) blame_file(diagnostic, *length, as_unsigned(count->integer()));
   diagnostics_.push_back(std::move(diagnostic));
 }
@@ -97,11 +97,11 @@ void RuleChecker::blame_file(Diagnostic& diagnostic, std::size_t length, std::si
     if (use.desc->file.empty()) continue;
     const Sizes& sizes = use.desc->sizes;
     diagnostic.rule += ", as " + use.name() + " has in " + use.desc->file + ": " + list_of(sizes);
-    diagnostic.suggestion = "write " + counted(count, "value");
+    diagnostic.suggestion = Alternative::write(counted(count, "value"));
     const std::size_t wanted = sizes.size() + length - std::min(count, sizes.size() + length);
     if (wanted == 0 || !element_count(sizes)) return;
     const Sizes others = with_dimensions(sizes, wanted);
-    diagnostic.suggestion += ", or save " + reshape_call(others);
+    diagnostic.suggestion.add(reshaping(others));
     diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(others))}};
     return;
   }

@@ -153,7 +153,7 @@ void open_unknown_types(Description& description, Diagnostics& diagnostics) {
     if (rule != nullptr) diagnostic.rule = rule->formula.text();
     diagnostic.note = "It stands for the tensor's type. " +
                       (is_page ? directml_accepts_note(evidence) : page_refuses_note(evidence));
-    if (is_page) diagnostic.suggestion = "leave it out";
+    if (is_page) diagnostic.suggestion = Alternative::leave_out();
     (is_page ? diagnostics : description.warnings).push_back(std::move(diagnostic));
     field.value = std::monostate{};
     field.written = nullptr;

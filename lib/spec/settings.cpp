@@ -257,14 +257,20 @@ void apply_settings(json::Document& document, const std::vector<Setting>& settin
   document.replace_root(std::move(root));
 }
 
-std::string how_to_write(const json::Document& document, const json::Value& object,
+Alternative how_to_write(const json::Document& document, const json::Value& object,
                          const std::string& name, const std::string& example) {
-  if (!document.is_of_command_line()) return "write \"" + name + "\": " + example;
+  Alternative how{.value = example, .remark = ", for example"};
+  if (!document.is_of_command_line()) {
+    how.kind = Alternative::Kind::add_field;
+    how.place = name;
+    return how;
+  }
   std::string path = document.at(object, "").pointer + "/" + name;
   constexpr std::string_view fields = "/desc/";  // of operator_document()
   path.erase(0, path.starts_with(fields) ? fields.size() : 1);
   std::replace(path.begin(), path.end(), '/', '.');
-  return "add --set " + shell_quoted(path + "=" + typed_value(example));
+  how.value = "add --set " + shell_quoted(path + "=" + typed_value(example));
+  return how;
 }
 
 }  // namespace dmlop

@@ -31,9 +31,9 @@ json::Document operator_document(std::string argument, const OperatorSpec& spec,
 void apply_settings(json::Document& document, const std::vector<Setting>& settings,
                     Diagnostics& diagnostics);
 
-/// How to give the member `name` of an object of the document a value, `example` being JSON: in the
-/// file, or with --set where there is none.
-std::string how_to_write(const json::Document& document, const json::Value& object,
+/// How to give the member `name` of an object of the document a value, for example this JSON: in
+/// the file, or with --set where there is none.
+Alternative how_to_write(const json::Document& document, const json::Value& object,
                          const std::string& name, const std::string& example);
 
 }  // namespace dmlop

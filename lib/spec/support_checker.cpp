@@ -36,9 +36,9 @@ std::string type_list(const std::vector<const SupportRow*>& rows) {
   return join(names);
 }
 
-std::string raise_to(FeatureLevel level) {
-  return "write \"featureLevel\": \"" + to_text(level) + "\", or run with --feature-level " +
-         to_text(level);
+Advice raise_to(FeatureLevel level) {
+  return {{.kind = Alternative::Kind::state_level, .value = to_text(level)},
+          Alternative::sentence("run with --feature-level " + to_text(level))};
 }
 
 // The type that keeps most of another one: of its kind, and as large; else of 32 bits.
@@ -56,11 +56,12 @@ DataType closest_type(const std::vector<DataType>& types, DataType wanted) {
 }
 
 // What to do with a tensor of another type: NumPy's words, where a file has it.
-std::string other_type(const TensorUse& use, const SupportRow& row) {
+Advice other_type(const TensorUse& use, const SupportRow& row) {
   const DataType type = closest_type(row.types, *use.desc->data_type);
-  if (use.spec->is_output()) return "write \"" + std::string(name_of(type)) + "\"";
-  return "save array.astype(" + numpy_name(type) + ")" +
-         (use.desc->file.empty() ? " and write \"" + std::string(name_of(type)) + "\"" : "");
+  if (!use.desc->file.empty() && use.spec->is_input()) return casting(type);
+  Alternative write = Alternative::write_type(std::string(name_of(type)));
+  if (use.spec->is_input()) write.reason = Advice(casting(type)).text() + " and ";
+  return write;
 }
 
 // As many as the row allows; of those, as many as another input of the row has.
@@ -80,10 +81,10 @@ Sizes other_sizes(const Sizes& sizes, std::size_t count) {
   return sizes.empty() || !element_count(sizes) ? Sizes{} : with_dimensions(sizes, count);
 }
 
-std::string other_dimensions(const TensorUse& use, std::size_t count) {
+Advice other_dimensions(const TensorUse& use, std::size_t count) {
   const Sizes& sizes = use.desc->sizes;
   const Sizes fitting = other_sizes(sizes, count);
-  if (fitting.empty()) return "write Sizes of " + counted(count, "dimension");
+  if (fitting.empty()) return Alternative::write_sizes(counted(count, "dimension"));
   return how_to_reshape(*use.desc, fitting);
 }
 
@@ -93,7 +94,7 @@ std::string one_of(const std::string& list) {
 
 }  // namespace
 
-void SupportChecker::add(Diagnostic diagnostic, std::string rule, std::string suggestion) {
+void SupportChecker::add(Diagnostic diagnostic, std::string rule, Advice suggestion) {
   diagnostic.feature_level = to_text(description_.feature_level);
   diagnostic.rule = std::move(rule);
   diagnostic.suggestion = std::move(suggestion);
@@ -125,12 +126,14 @@ void SupportChecker::check_enums(const FieldSet& fields) {
     }
     for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
       if (entry.value != *number || entry.introduced <= description_.feature_level) continue;
+      Advice advice = raise_to(entry.introduced);
+      advice.add(Alternative::sentence("use " + join(at_level)));
       add(fields.at(Place{{field.spec->name}}, field.spec->name + " " + entry.name +
                                                    " needs feature level " +
                                                    to_text(entry.introduced) + ", " + this_run()),
           field.spec->enum_name + "_" + entry.name + " was introduced in " +
               to_text(entry.introduced),
-          raise_to(entry.introduced) + ", or use " + join(at_level));
+          std::move(advice));
     }
   }
 }

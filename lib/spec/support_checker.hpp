@@ -45,7 +45,7 @@ class SupportChecker {
   bool was_reported(const TensorUse& use, DataType type, std::vector<TensorType>& reported_before);
   template <typename Accepts>
   const SupportRow* lowest_row(const std::string& tensor, Accepts&& accepts) const;
-  void add(Diagnostic diagnostic, std::string rule, std::string suggestion);
+  void add(Diagnostic diagnostic, std::string rule, Advice suggestion);
   std::string this_run() const;
 
   Description& description_;

@@ -16,9 +16,20 @@ constexpr std::uint64_t bytes_max = std::numeric_limits<std::int64_t>::max();
 // After this many findings about one tensor's sizes, the rest are not listed.
 constexpr std::size_t sizes_listed = 8;
 
+Advice some_elements() {
+  Alternative one = Alternative::write("1", " or more");
+  one.reason = "a tensor without elements cannot be used; ";
+  return one;
+}
+
+Advice packed_or_none(const Sizes& sizes) {
+  return {Alternative::write(list_of(packed_strides(sizes)), " for a packed tensor"),
+          Alternative::leave_out()};
+}
+
 }  // namespace
 
-void TensorChecker::add(Diagnostic diagnostic, std::string rule, std::string suggestion) {
+void TensorChecker::add(Diagnostic diagnostic, std::string rule, Advice suggestion) {
   diagnostic.rule = std::move(rule);
   diagnostic.suggestion = std::move(suggestion);
   diagnostics_.push_back(std::move(diagnostic));
@@ -38,7 +49,7 @@ void TensorChecker::check_dimension_count(const TensorUse& use) {
                    name + ".DimensionCount is " + std::to_string(*tensor.dimension_count) +
                        ", must be " + std::to_string(tensor.sizes.size())),
         "Sizes has " + counted(tensor.sizes.size(), "value"),
-        "write " + std::to_string(tensor.sizes.size()) + " or leave it out");
+        {Alternative::write(std::to_string(tensor.sizes.size())), Alternative::leave_out()});
     propose(use.place("DimensionCount"), std::to_string(tensor.sizes.size()));
   }
   tensor.dimension_count = tensor.sizes.size();
@@ -59,7 +70,7 @@ void TensorChecker::check_sizes(const TensorUse& use, FieldScope& scope) {
     add(fields_.at(size, to_text(size) + " is " + std::to_string(tensor.sizes[i]) +
                              ", must be from 1 to " + std::to_string(largest_size)),
         "every size of a tensor is a UINT of at least 1",
-        tensor.sizes[i] == 0 ? "a tensor without elements cannot be used; write 1 or more" : "");
+        tensor.sizes[i] == 0 ? some_elements() : Advice());
   }
 }
 
@@ -99,7 +110,8 @@ void TensorChecker::check_flags(const TensorUse& use) {
   const auto owned = std::find(tensor.flags.begin(), tensor.flags.end(), "OWNED_BY_DML");
   if (!use.spec->is_output() || owned == tensor.flags.end()) return;
   add(fields_.at(use.place("Flags"), name + ".Flags is OWNED_BY_DML, must be NONE"),
-      "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)", "leave it out");
+      "only inputs can be owned by DirectML (DML_TENSOR_FLAG_OWNED_BY_DML)",
+      Alternative::leave_out());
   propose(use.place("Flags"), "null");
 }
 
@@ -111,8 +123,7 @@ bool TensorChecker::check_strides(const TensorUse& use) {
   if (tensor.strides->size() != tensor.sizes.size()) {
     add(fields_.at(strides, name + ".Strides has " + counted(tensor.strides->size(), "value") +
                                 ", must have " + std::to_string(tensor.sizes.size())),
-        "one stride, in elements, for each size",
-        "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
+        "one stride, in elements, for each size", packed_or_none(tensor.sizes));
     propose(strides, list_of(packed_strides(tensor.sizes)));
     return false;
   }
@@ -128,8 +139,7 @@ bool TensorChecker::check_strides(const TensorUse& use) {
   if (use.spec->is_output() && may_overlap(tensor.sizes, *tensor.strides)) {
     add(fields_.at(strides, name + ".Strides " + list_of(*tensor.strides) +
                                 " let elements of the output overlap"),
-        "every element of an output has a place of its own",
-        "write " + list_of(packed_strides(tensor.sizes)) + " for a packed tensor, or leave it out");
+        "every element of an output has a place of its own", packed_or_none(tensor.sizes));
     propose(strides, list_of(packed_strides(tensor.sizes)));
   }
   return true;
@@ -149,7 +159,7 @@ void TensorChecker::check_total_size(const TensorUse& use) {
   add(fields_.at(total, to_text(total) + " is " + std::to_string(*tensor.total_size_in_bytes) +
                             ", must be at least " + std::to_string(needed)),
       "the last element ends at byte " + std::to_string(bytes) + ", rounded up to a multiple of 4",
-      "write " + std::to_string(needed) + " or leave it out");
+      {Alternative::write(std::to_string(needed)), Alternative::leave_out()});
   propose(total, std::to_string(needed));
 }
 
@@ -164,7 +174,7 @@ void TensorChecker::check_alignment(const TensorUse& use) {
                             ", must be 0 or a power of two of at least " + std::to_string(size)),
       std::string(name_of(*tensor.data_type)) + " has " + std::to_string(size) +
           " bytes per element",
-      "leave it out");
+      Alternative::leave_out());
   propose(place, "null");
 }
 

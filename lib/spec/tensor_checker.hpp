@@ -25,7 +25,7 @@ class TensorChecker {
   bool check_strides(const TensorUse& use);
   void check_total_size(const TensorUse& use);
   void check_alignment(const TensorUse& use);
-  void add(Diagnostic diagnostic, std::string rule = "", std::string suggestion = "");
+  void add(Diagnostic diagnostic, std::string rule = "", Advice suggestion = "");
 
   const FieldSet& fields_;
   Diagnostics& diagnostics_;

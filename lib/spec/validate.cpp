@@ -94,7 +94,7 @@ class Validator {
     return std::any_of(rules.begin(), rules.end(), gives_sizes);
   }
 
-  void add(Diagnostic diagnostic, std::string rule, std::string suggestion) {
+  void add(Diagnostic diagnostic, std::string rule, Advice suggestion) {
     diagnostic.rule = std::move(rule);
     diagnostic.suggestion = std::move(suggestion);
     diagnostics_.push_back(std::move(diagnostic));
@@ -115,8 +115,7 @@ class Validator {
       add(description_.at(Place{{spec.name}}, "the field \"" + spec.name + "\" is missing"),
           "DML_OPERATOR_" + description_.spec->name + " needs it: " + spec.text,
           how_to_write(description_.document(), description_.fields_object(), spec.name,
-                       is_count ? "2" : fitting_example(description_, field)) +
-              ", for example");
+                       is_count ? "2" : fitting_example(description_, field)));
     }
   }
 
@@ -158,8 +157,7 @@ class Validator {
                                       ? fitting_value(field)
                                       : fitting_example(description_, field);
         diagnostic.suggestion =
-            how_to_write(description_.document(), description_.fields_object(), spec.name, value) +
-            ", for example";
+            how_to_write(description_.document(), description_.fields_object(), spec.name, value);
         diagnostic.ideas = {{replacement(description_, Place{{spec.name}}, value)}};
         assume(field, value);
       }
@@ -190,14 +188,15 @@ class Validator {
     return is_fine ? example : fitting.front();
   }
 
-  std::string how_to_describe(const TensorUse& use) const {
+  Advice how_to_describe(const TensorUse& use) const {
     const std::string example = example_of(use);
-    const std::string end = use.spec->is_input() ? ", or name its .npy file" : ", for example";
-    if (!use.element || description_.document().is_of_command_line())
-      return how_to_write(description_.document(), description_.fields_object(), use.name(),
-                          example) +
-             end;
-    return "write for " + use.name() + " " + example + end;
+    const bool is_field = !use.element || description_.document().is_of_command_line();
+    Alternative how = is_field ? how_to_write(description_.document(), description_.fields_object(),
+                                              use.name(), example)
+                               : Alternative::sentence("write for " + use.name() + " " + example);
+    how.remark = use.spec->is_input() ? "" : ", for example";
+    if (!use.spec->is_input()) return how;
+    return {how, Alternative::sentence("name its .npy file")};
   }
 
   // What is known of the tensor stays; the rest is an example.

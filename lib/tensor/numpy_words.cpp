@@ -8,9 +8,14 @@ std::string numpy_name(DataType type) {
   return "numpy." + lower_case(std::string(name_of(stored_as(type))));
 }
 
-std::string reshape_call(const Sizes& sizes) {
+Alternative casting(DataType type) {
+  return {.kind = Alternative::Kind::save, .value = "array.astype(" + numpy_name(type) + ")"};
+}
+
+Alternative reshaping(const Sizes& sizes) {
   const std::string list = list_of(sizes);
-  return "array.reshape(" + list.substr(1, list.size() - 2) + ")";
+  return {.kind = Alternative::Kind::save,
+          .value = "array.reshape(" + list.substr(1, list.size() - 2) + ")"};
 }
 
 Sizes with_dimensions(const Sizes& sizes, std::size_t count) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/advice.hpp"
 #include "tensor/data_type.hpp"
 #include "tensor/layout.hpp"
 
@@ -11,8 +12,11 @@ namespace dmlop {
 /// "numpy.float32". Four bits are one byte in NumPy.
 std::string numpy_name(DataType type);
 
-/// "array.reshape(1, 1, 3, 4)".
-std::string reshape_call(const Sizes& sizes);
+/// "save array.astype(numpy.float32)".
+Alternative casting(DataType type);
+
+/// "save array.reshape(1, 1, 3, 4)".
+Alternative reshaping(const Sizes& sizes);
 
 /// The sizes with so many dimensions: ones are put in front, or the first are merged.
 Sizes with_dimensions(const Sizes& sizes, std::size_t count);

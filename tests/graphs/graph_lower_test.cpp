@@ -122,7 +122,7 @@ TEST_CASE("graph edges: what is advised about a tensor of a node is about no fil
   Diagnostics diagnostics, notes;
   lower_graph(graph({"x"}, {"y"}, {add("x", "x", "y", of_double)}), {}, diagnostics, notes);
   REQUIRE(diagnostics.size() > 0);
-  CHECK(diagnostics.front().suggestion == "write \"FLOAT32\"");
+  CHECK(diagnostics.front().suggestion.text() == "write \"FLOAT32\"");
 }
 
 TEST_CASE("graph edges: a reader needs no more bytes than there are") {

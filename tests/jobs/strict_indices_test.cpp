@@ -209,9 +209,9 @@ void check_row(const IndexRow& row) {
                                           std::to_string(static_cast<int>(value))));
       CHECK(findings[0].message.starts_with("1 of "));
       CHECK(findings[0].rule == "--strict-indices: an index in " + row.field + " is " + row.text);
-      CHECK(findings[0].suggestion == "correct indices.npy; dmlop ops " + row.name +
-                                          " says what such an index means without "
-                                          "--strict-indices");
+      CHECK(findings[0].suggestion.text() == "correct indices.npy; dmlop ops " + row.name +
+                                                 " says what such an index means without "
+                                                 "--strict-indices");
     }
     set_number(indices, at, 0);
   });

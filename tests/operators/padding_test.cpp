@@ -234,7 +234,7 @@ TEST_CASE("PaddingValue: a number that FLOAT rounds out of the range is told the
         case_of(Padding{"CONSTANT", {0}, {1}, 0}, {Tensor::packed(type, {1})}).description;
     description["desc"]["PaddingValue"] = nlohmann::ordered_json::parse(value);
     const Diagnostics found = findings(description);
-    return found.empty() ? "" : found.front().message + " | " + found.front().suggestion;
+    return found.empty() ? "" : found.front().message + " | " + found.front().suggestion.text();
   };
   CHECK(refused(DataType::Int32, "2147483647") ==
         "PaddingValue is 2147483647, which is 2147483648 as FLOAT and does not fit INT32 | write "

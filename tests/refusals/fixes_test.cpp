@@ -87,7 +87,7 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
     const Diagnostics found = mended(row.name, row.fields);
     REQUIRE(found.size() == 1);
     CAPTURE(to_text(found.front()));
-    CHECK(found.front().suggestion == row.help);
+    CHECK(found.front().suggestion.text() == row.help);
   }
 }
 
@@ -99,8 +99,8 @@ TEST_CASE("fixes: the field whose change mends everything is named first") {
                            "Axis": 3, "IndexDimensions": 1})");
   REQUIRE(found.size() == 2);
   for (const auto& finding : found) {
-    CHECK(
-        finding.suggestion.starts_with("write 2 for Axis, which mends both findings; otherwise "));
+    CHECK(finding.suggestion.text().starts_with(
+        "write 2 for Axis, which mends both findings; otherwise "));
     CHECK(finding.fix == dmlop::Fix{{"/desc/Axis", "2"}});
   }
 }
@@ -113,8 +113,8 @@ TEST_CASE("fixes: what mends everything is not said twice") {
                          "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0})");
   REQUIRE(found.size() == 2);
   const std::string mends_both = R"(write "TRANSPOSE" for TransA, which mends both findings)";
-  CHECK(found.front().suggestion == mends_both);
-  CHECK(found.back().suggestion == mends_both + "; otherwise write 3");
+  CHECK(found.front().suggestion.text() == mends_both);
+  CHECK(found.back().suggestion.text() == mends_both + "; otherwise write 3");
 }
 
 TEST_CASE("fixes: an input with too few dimensions for all else is named, not what fits") {
@@ -129,18 +129,19 @@ TEST_CASE("fixes: an input with too few dimensions for all else is named, not wh
   const Diagnostics two =
       padding(R"(, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 4, 7]})");
   REQUIRE(two.size() == 2);
-  CHECK(two[0].suggestion ==
+  CHECK(two[0].suggestion.text() ==
         input + ", which mends both findings; otherwise write Sizes of 2 dimensions");
-  CHECK(two[1].suggestion == input + ", which mends both findings; otherwise write 2 values");
+  CHECK(two[1].suggestion.text() ==
+        input + ", which mends both findings; otherwise write 2 values");
   CHECK(two[0].fix == dmlop::Fix{{"/desc/InputTensor/Sizes", "[1, 3, 4]"}});
   const Diagnostics one = padding(R"(, "DimensionCount": 3)");
   REQUIRE(one.size() == 1);
-  CHECK(one[0].suggestion == input);
+  CHECK(one[0].suggestion.text() == input);
   // The sizes that would follow from the first two paddings are not those that are meant.
   const Diagnostics all = padding(
       R"(, "DimensionCount": 3, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [2, 4, 7]})");
   REQUIRE(all.size() == 2);
-  CHECK(all[0].suggestion == "write Sizes of 2 dimensions");
+  CHECK(all[0].suggestion.text() == "write Sizes of 2 dimensions");
 }
 
 TEST_CASE("fixes: values that are proposed for two fields agree with each other and the output") {
@@ -149,13 +150,13 @@ TEST_CASE("fixes: values that are proposed for two fields agree with each other 
                             "OutputTensor": {"DataType": "FLOAT32", "Sizes": [6, 9]},
                             "PaddingMode": "EDGE"})");
   REQUIRE(found.size() == 2);
-  CHECK(found[0].suggestion == "write \"StartPadding\": [1, 2], for example");
-  CHECK(found[1].suggestion == "write \"EndPadding\": [2, 3], for example");
+  CHECK(found[0].suggestion.text() == "write \"StartPadding\": [1, 2], for example");
+  CHECK(found[1].suggestion.text() == "write \"EndPadding\": [2, 3], for example");
   const Diagnostics input =
       mended("PADDING", R"({"OutputTensor": {"DataType": "FLOAT32", "Sizes": [6, 9]},
                             "StartPadding": [1, 1], "EndPadding": [0, 2], "PaddingMode": "EDGE"})");
   REQUIRE(input.size() == 1);
-  CHECK(contains(input[0].suggestion, "\"Sizes\": [5, 6]"));
+  CHECK(contains(input[0].suggestion.text(), "\"Sizes\": [5, 6]"));
 }
 
 TEST_CASE("fixes: a wrong axis is named, not the sizes that are right") {
@@ -165,7 +166,7 @@ TEST_CASE("fixes: a wrong axis is named, not the sizes that are right") {
                                             {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 2]}],
                           "Axis": 4})");
   REQUIRE(found.size() == 1);
-  CHECK(found.front().suggestion == "write 2");
+  CHECK(found.front().suggestion.text() == "write 2");
   CHECK(found.front().fix == dmlop::Fix{{"/desc/Axis", "2"}});
 }
 

@@ -79,13 +79,13 @@ TEST_CASE("sizes that differ in the same way are one finding, which names their 
   CHECK(found.note ==
         "Each direction has its weights. RecurrenceTensor.Sizes[1], OutputSequenceTensor.Sizes[1] "
         "are 1, too.");
-  CHECK(found.suggestion == "write 2 for each, or change Direction");
+  CHECK(found.suggestion.text() == "write 2 for each, or change Direction");
   const auto both = only_finding(described(
       "ELEMENT_WISE_ADD", tensor("ATensor", "[3, 4]") + tensor("BTensor", "[3, 5]") +
                               R"("OutputTensor": {"DataType": "FLOAT32", "Sizes": [3, 5]})"));
   CHECK(both.message == "BTensor.Sizes[1] is 5, must be 4");
   CHECK(both.note.ends_with(" OutputTensor.Sizes[1] is 5, too."));
-  CHECK(both.suggestion == "write 4 for both, or change ATensor.Sizes[1]");
+  CHECK(both.suggestion.text() == "write 4 for both, or change ATensor.Sizes[1]");
 }
 
 std::string gemm_of(const std::string& b_sizes, const std::string& more) {
@@ -95,17 +95,18 @@ std::string gemm_of(const std::string& b_sizes, const std::string& more) {
 
 TEST_CASE("help names what would satisfy the rule") {
   const auto transposed = only_finding(gemm_of("[16, 8]", ""));
-  CHECK(transposed.suggestion == "write 8, or \"TRANSPOSE\" for TransB");
-  CHECK(only_finding(gemm_of("[7, 16]", "")).suggestion == "write 8");
+  CHECK(transposed.suggestion.text() == "write 8, or \"TRANSPOSE\" for TransB");
+  CHECK(only_finding(gemm_of("[7, 16]", "")).suggestion.text() == "write 8");
   const auto broadcast = only_finding(gemm_of("[8, 16]", tensor("CTensor", "[1, 16]")));
-  CHECK(broadcast.suggestion == "write 4, and [0, 1] for its Strides, which repeat it");
+  CHECK(broadcast.suggestion.text() == "write 4, and [0, 1] for its Strides, which repeat it");
   const auto dimensions = only_finding(gemm_of("[8, 16]", tensor("CTensor", "[16]")));
-  CHECK(dimensions.suggestion == "add dimensions of size 1: write [1, 16]");
+  CHECK(dimensions.suggestion.text() == "add dimensions of size 1: write [1, 16]");
   const auto unfused =
       only_finding(gemm_of("[8, 16]", R"("FusedActivation": {"Type": "ACTIVATION_SWISH"}, )"));
   CHECK(unfused.message ==
         "FusedActivation.Type is ACTIVATION_SWISH, which cannot be fused into GEMM");
-  CHECK(unfused.suggestion == "leave FusedActivation out and run ACTIVATION_SWISH on the output");
+  CHECK(unfused.suggestion.text() ==
+        "leave FusedActivation out and run ACTIVATION_SWISH on the output");
 }
 
 TEST_CASE("other mistakes are still found beside a wrong size") {
@@ -130,7 +131,7 @@ TEST_CASE("what must be given is said in words") {
 TEST_CASE("wrong enumerations list the values; names and numbers of DirectML.h are taken") {
   for (const char* value : {"\"AVERAGE\"", "\"DML_REDUCE_FUNCTION_AVERAGE\"", "2"})
     CHECK(findings_of(reduce(value)).empty());
-  CHECK(only_finding(reduce("\"MEAN\"")).suggestion == "did you mean \"AVERAGE\"?");
+  CHECK(only_finding(reduce("\"MEAN\"")).suggestion.text() == "did you mean \"AVERAGE\"?");
   const auto wrong = only_finding(reduce("99"));
   CHECK(wrong.message ==
         "Function is 99, must be one of ARGMAX (0), ARGMIN (1), AVERAGE (2), L1 (3), L2 (4), "
@@ -141,19 +142,19 @@ TEST_CASE("wrong enumerations list the values; names and numbers of DirectML.h a
   };
   CHECK(findings_of(type("1")).empty());
   CHECK(findings_of(type("\"DML_TENSOR_DATA_TYPE_FLOAT32\"")).empty());
-  CHECK(only_finding(type("\"HALF\"")).suggestion == "did you mean \"FLOAT16\"?");
-  CHECK(only_finding(type("\"float32\"")).suggestion == "did you mean \"FLOAT32\"?");
+  CHECK(only_finding(type("\"HALF\"")).suggestion.text() == "did you mean \"FLOAT16\"?");
+  CHECK(only_finding(type("\"float32\"")).suggestion.text() == "did you mean \"FLOAT32\"?");
 }
 
 TEST_CASE("numbers in quotes, with suffixes or from Python are told how to be written") {
-  CHECK(only_finding(elu("\"1.5\"")).suggestion == "write 1.5, without the quotes");
+  CHECK(only_finding(elu("\"1.5\"")).suggestion.text() == "write 1.5, without the quotes");
   CHECK(only_finding(elu("1.0f")).message == "wrong JSON: 1.0f is no JSON number");
-  CHECK(only_finding(elu("1.0f")).suggestion == "write 1.0");
-  CHECK(only_finding(elu(".5")).suggestion == "write 0.5");
-  CHECK(only_finding(elu("True")).suggestion == "write true");
+  CHECK(only_finding(elu("1.0f")).suggestion.text() == "write 1.0");
+  CHECK(only_finding(elu(".5")).suggestion.text() == "write 0.5");
+  CHECK(only_finding(elu("True")).suggestion.text() == "write true");
   CHECK(only_finding(
             described("ELEMENT_WISE_IDENTITY", R"("InputTensor": {"DataType": 1, "Sizes": ["4"]})"))
-            .suggestion == "write 4, without the quotes");
+            .suggestion.text() == "write 4, without the quotes");
 }
 
 TEST_CASE("the range of sizes is the one that is held") {
@@ -183,7 +184,7 @@ TEST_CASE("a misspelt type is the only finding") {
 TEST_CASE("without any field the description lacks desc, not each field") {
   const auto found = only_finding(R"({"type": "PADDING"})");
   CHECK(found.message == "the field \"desc\" is missing");
-  CHECK(found.suggestion == "`dmlop ops PADDING` lists them, with an example");
+  CHECK(found.suggestion.text() == "`dmlop ops PADDING` lists them, with an example");
   CHECK(findings_of(R"({"type": "PADDING", "PaddingMode": "EDGE"})").size() == 3);
 }
 
@@ -192,7 +193,7 @@ TEST_CASE("a field of another version of the operator says so") {
       described("ELEMENT_WISE_ADD", tensor("ATensor", "[1]") + tensor("BTensor", "[1]") +
                                         R"("FusedActivation": {"Type": "ACTIVATION_RELU"})"));
   CHECK(found.message == "unknown field \"FusedActivation\"");
-  CHECK(found.suggestion == "DML_OPERATOR_ELEMENT_WISE_ADD1 has this field");
+  CHECK(found.suggestion.text() == "DML_OPERATOR_ELEMENT_WISE_ADD1 has this field");
 }
 
 TEST_CASE("names of other libraries suggest operators, or values of their fields") {
@@ -213,7 +214,7 @@ TEST_CASE("an empty array says how many elements it must have, and what they loo
         only_finding(described("JOIN", R"("InputTensors": [], "Axis": 1, )" + (count + output)));
     CHECK(join.message == "InputTensors is an empty array, must have at least 1 tensor");
     CHECK(join.rule == "InputCount >= 1");
-    CHECK(join.suggestion == "write 1 tensor or more, such as " + tensor_list);
+    CHECK(join.suggestion.text() == "write 1 tensor or more, such as " + tensor_list);
   }
   const auto split = only_finding(described(
       "SPLIT", tensor("InputTensor", "[1, 1, 2, 2]") + R"("OutputTensors": [], "Axis": 1)"));
@@ -221,7 +222,7 @@ TEST_CASE("an empty array says how many elements it must have, and what they loo
   const auto two = only_finding(
       described("JOIN", R"("InputTensors": [], "InputCount": 2, "Axis": 1, )" + output));
   CHECK(two.message == "InputTensors has 0 tensors, must have 2");
-  CHECK(two.suggestion == "write 2 tensors, such as " + tensor_list);
+  CHECK(two.suggestion.text() == "write 2 tensors, such as " + tensor_list);
 }
 
 TEST_CASE("of many wrong values eight are listed, and all count") {

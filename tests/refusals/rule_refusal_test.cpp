@@ -159,7 +159,8 @@ std::string text_of(const std::string& rule, const Entry& entry) {
                      entry.finding.pointer + "\nmessage   " + entry.finding.message + "\n";
   if (!entry.finding.rule.empty()) text += "  rule:   " + entry.finding.rule + "\n";
   if (!entry.finding.note.empty()) text += "  note:   " + entry.finding.note + "\n";
-  if (!entry.finding.suggestion.empty()) text += "  help:   " + entry.finding.suggestion + "\n";
+  if (!entry.finding.suggestion.empty())
+    text += "  help:   " + entry.finding.suggestion.text() + "\n";
   return text;
 }
 

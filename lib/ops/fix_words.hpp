@@ -1,0 +1,27 @@
+// What a finding advises once it is known what mends it. Whether that mends it, others try out.
+#pragma once
+
+#include <string>
+
+#include "base/diagnostic.hpp"
+#include "tensor/layout.hpp"
+
+namespace dmlop {
+
+/// "write 2", "write [2, 5] for CTensor.Sizes and [0, 1] for CTensor.Strides". `here` is the
+/// pointer that needs no name.
+Alternative words_of(const Fix& fix, const std::string& here = "");
+
+/// Whether it says first, and for sure, what to write.
+bool begins_with_value(const Advice& advice);
+
+/// With another array to save. "write 2 values, or ", which comes before the old one, stays.
+Advice with_saving(Advice advice, Alternative saving);
+
+/// The same with an array of the sizes `from` in another shape.
+Advice with_shape(const Advice& advice, const Sizes& from, const Sizes& sizes);
+
+/// With what mends so many findings in front.
+Advice with_common(Advice advice, Alternative common, std::size_t findings);
+
+}  // namespace dmlop
