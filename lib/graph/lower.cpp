@@ -16,19 +16,19 @@ constexpr std::size_t findings_listed = 64;
 
 /// Advice about descs, for those who write nodes of ONNX instead.
 Advice without_descs(const Advice& advice) {
-  using Kind = Alternative::Kind;
   Advice result;
   for (Alternative one : advice.alternatives) {
-    if (one.kind == Kind::add_field) return {};
+    if (one.kind == Alternative::Kind::add_field) return {};
     // No node has Broadcast, or DirectML's names of modes.
-    const bool is_name = one.kind == Kind::write && one.value.starts_with('"');
-    if (one.kind == Kind::stretch || is_name) continue;
-    if (one.kind == Kind::write_type) {
+    const bool is_name = one.kind == Alternative::Kind::write && one.value.starts_with('"');
+    if (one.kind == Alternative::Kind::stretch || is_name) continue;
+    if (one.kind == Alternative::Kind::write_type) {
       one.value = one.value.substr(1, one.value.size() - 2);
       one.remark += ", as Cast does";
     }
-    if (one.kind == Kind::write || one.kind == Kind::write_type) one.kind = Kind::make;
-    if (one.kind == Kind::write_sizes) one.kind = Kind::give;
+    if (one.kind == Alternative::Kind::write || one.kind == Alternative::Kind::write_type)
+      one.kind = Alternative::Kind::make;
+    if (one.kind == Alternative::Kind::write_sizes) one.kind = Alternative::Kind::give;
     result.add(std::move(one));
   }
   return result;

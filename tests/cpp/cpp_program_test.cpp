@@ -267,4 +267,17 @@ add.FusedActivation =
   CHECK_FALSE(contains(found.error, "standard output:"));
 }
 
+TEST_CASE("convert --from-cpp: advice has no end of what a struct cannot leave out") {
+  const Folder folder;
+  folder.write("x.cpp", R"(UINT sizes[] = {1, 1, 2, 3}, strides[] = {0, 0, 0, 1};
+DML_BUFFER_TENSOR_DESC a = {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_FLAG_NONE, 4, sizes, nullptr, 24, 0};
+DML_BUFFER_TENSOR_DESC b = a;
+b.Strides = strides;
+DML_TENSOR_DESC at{DML_TENSOR_TYPE_BUFFER, &a}, bt{DML_TENSOR_TYPE_BUFFER, &b};
+DML_ACTIVATION_RELU_OPERATOR_DESC relu = {&at, &bt};
+)");
+  const auto found = dmlop_program({"convert", "--from-cpp", "x.cpp"}, {.folder = folder.path()});
+  CHECK(contains(found.error, "  help: write [6, 6, 3, 1] for a packed tensor\n"));
+}
+
 }  // namespace dmlop::test::cpp_program_test

@@ -61,6 +61,16 @@ TEST_CASE("layer: a refused operator is explained by the field, the rule and wha
         "    help: write 10\n");
 }
 
+TEST_CASE("layer: advice has no end of what a struct cannot leave out") {
+  const std::vector<std::uint32_t> strides{0, 0, 0, 1};
+  const Json desc =
+      Json::parse(R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 3]}})");
+  const auto overlapping = read_after("ACTIVATION_RELU", desc,
+                                      [&](auto& b) { b.buffers[1]->strides = b.keep(strides); });
+  CHECK(report_of(overlapping).find("    help: write [6, 6, 3, 1] for a packed tensor\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("layer: where no rule is broken, it says so and prints the description") {
   const auto right = read_after("ACTIVATION_RELU", example("ACTIVATION_RELU"), [](auto&) {});
   const std::string report = report_of(right);
