@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/caller.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
@@ -78,7 +79,8 @@ Confinement Confinement::beside(const std::string& file) {
 }
 
 std::string Confinement::rule() const {
-  return "--confine: a path in a file is relative, has no \"..\" and stays in " + folder_;
+  return option_text("--confine") + ": a path in a file is relative, has no \"..\" and stays in " +
+         folder_;
 }
 
 PathProblem Confinement::problem_of_text(std::string_view written) const {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/caller.hpp"
 #include "base/text.hpp"
 #include "compare/advice.hpp"
 #include "tensor/element.hpp"
@@ -80,9 +81,9 @@ std::string bits_text(const Comparison& comparison, const std::array<std::byte, 
 
 std::string smallest_tolerances_text(const SmallestTolerances& smallest) {
   std::vector<std::string> parts;
-  if (smallest.rtol) parts.push_back("--rtol " + shortest_text(*smallest.rtol));
-  if (smallest.atol) parts.push_back("--atol " + shortest_text(*smallest.atol));
-  if (smallest.ulp) parts.push_back("--ulp " + std::to_string(*smallest.ulp));
+  if (smallest.rtol) parts.push_back(option_text("--rtol", shortest_text(*smallest.rtol)));
+  if (smallest.atol) parts.push_back(option_text("--atol", shortest_text(*smallest.atol)));
+  if (smallest.ulp) parts.push_back(option_text("--ulp", std::to_string(*smallest.ulp)));
   if (parts.size() < 2) return join(parts);
   const std::string last = parts.back();
   parts.pop_back();

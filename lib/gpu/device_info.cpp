@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -133,11 +134,12 @@ DeviceChoice choose_device(const DeviceRequest& request, const DeviceList& list)
     if (const auto best = best_hardware(list, places)) return {.index = *best};
     const std::string reason = reason_for_none(list, places);
     if (text.empty()) return {.cpu = true, .notice = "running on the CPU: " + reason};
-    throw Error(ErrorKind::unavailable,
-                "no GPU for \"" + text + "\": " + reason +
-                    (places.empty() ? ""
-                                    : "; name one to use it: --device " +
-                                          list.devices[places.front()].spec()));
+    throw Error(
+        ErrorKind::unavailable,
+        "no GPU for \"" + text + "\": " + reason +
+            (places.empty() ? ""
+                            : "; name one to use it: " +
+                                  option_text("--device", list.devices[places.front()].spec())));
   }
   if (!is_backend || colon + 1 >= text.size()) refuse_request(text, list);
   const auto places = places_of(list, backend);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/caller.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/files.hpp"
@@ -231,7 +232,8 @@ class JsonGraphReader {
         read_description(document_, root, {"name"}, request_.checking.feature_level, findings);
     if (const json::Value* judge = value.find("as")) {
       findings.push_back(document_->at(*judge, "a node has no judge of its own"));
-      findings.back().suggestion = "leave it out; --as is for the whole graph";
+      findings.back().suggestion =
+          "leave it out; " + option_text("--as") + " is for the whole graph";
     }
     std::string name;
     if (const json::Value* written = value.find("name"))

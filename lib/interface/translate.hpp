@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/confine.hpp"
 #include "base/findings_error.hpp"
 #include "job/job.hpp"
@@ -63,9 +64,11 @@ const OperatorSpec& spec_named(const std::string& name);
 
 FailureKind to_failure_kind(ErrorKind kind);
 
-/// Calls `action`. An Error of the layers leaves it as a Failure.
+/// Calls `action`, with messages for callers of the library. An Error of the layers leaves it as a
+/// Failure.
 template <typename Action>
 decltype(auto) with_failures(Action&& action) {
+  const CallerScope scope(Caller::library);
   try {
     return std::forward<Action>(action)();
   } catch (const FindingsError& error) {

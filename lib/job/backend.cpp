@@ -4,6 +4,7 @@
 #include <new>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -21,8 +22,8 @@ void require_room(const Plan& plan, const ExecutionOptions& options) {
   if (options.host_memory_bytes == 0) return;
   const std::uint64_t bytes = as_passes(plan).temporary_bytes();
   if (bytes <= options.host_memory_bytes) return;
-  throw Error(ErrorKind::run_failed, "temporary tensors need " + counted(bytes, "byte") +
-                                         ", and --host-memory allows " +
+  throw Error(ErrorKind::run_failed, "temporary tensors need " + counted(bytes, "byte") + ", and " +
+                                         option_text("--host-memory") + " allows " +
                                          std::to_string(options.host_memory_bytes) +
                                          ": allow more, or use smaller tensors");
 }
@@ -74,7 +75,8 @@ bool Backend::run_on_gpu(const Plan& plan, SlotBytes inputs, const ExecutionOpti
   if (refusal.empty()) return true;
   if (is_asked_for_)
     throw Error(ErrorKind::unavailable, spec() + " cannot run this operator, because " + refusal +
-                                            ": use --cpu, or leave the choice to dmlop");
+                                            ": use " + option_text("--cpu") +
+                                            ", or leave the choice to dmlop");
   execution.device = "cpu";
   execution.notice = "running on the CPU, because " + refusal;
   return false;

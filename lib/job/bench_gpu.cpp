@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 #include "compare/compare.hpp"
 #include "gpu/dispatch.hpp"
@@ -92,8 +93,8 @@ class PlanOnDevice {
     const std::string refusal =
         DevicePlan(plan_, device, backend_.gpu()->executor).run_resident(ranges_, times);
     if (refusal.empty()) return times;
-    throw Error(ErrorKind::unavailable,
-                backend_.spec() + " cannot run this operator, because " + refusal + ": use --cpu");
+    throw Error(ErrorKind::unavailable, backend_.spec() + " cannot run this operator, because " +
+                                            refusal + ": use " + option_text("--cpu"));
   }
 
   const Plan& plan_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "base/caller.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "gpu/steps.hpp"
@@ -120,7 +121,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   const std::uint64_t bytes = tensor_bytes(found.slots, inputs) + scratch;
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
-           counted(bytes, "byte") + ", and --device-memory allows " +
+           counted(bytes, "byte") + ", and " + option_text("--device-memory") + " allows " +
            std::to_string(device_memory_bytes);
   ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/caller.hpp"
 #include "base/findings_error.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -201,9 +202,11 @@ void check_indices(const Plan& plan, const Description& description,
                        where + std::to_string(count) + " of " +
                            std::to_string(search.index_count()) + " indices in " + slot.field +
                            (count == 1 ? " is" : " are") + " out of range: " + search.positions());
-    finding.rule = "--strict-indices: an index in " + slot.field + " is " + search.ranges();
+    finding.rule =
+        option_text("--strict-indices") + ": an index in " + slot.field + " is " + search.ranges();
     finding.suggestion = "correct " + from.name + "; dmlop ops " + description.spec->name +
-                         " says what such an index means without --strict-indices";
+                         " says what such an index means without " +
+                         option_text("--strict-indices");
     findings.push_back(std::move(finding));
   }
   if (!findings.empty()) throw FindingsError(std::move(findings));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/buffer.hpp"
+#include "base/caller.hpp"
 #include "base/path.hpp"
 #include "model/reading.hpp"
 #include "model/values.hpp"
@@ -126,6 +127,12 @@ class ResourceReader {
     return false;
   }
 
+  static std::string where_files_are() {
+    const bool has_option = current_caller() == Caller::program;
+    return std::string("sourcePath is relative to the model's folder") +
+           (has_option ? ", or to --input-path," : "") + " and then to the current folder";
+  }
+
   // The first file that exists, relative to the input folder and then to the current one.
   std::string find_file(const std::string& path) const {
     const fs::path folder = reading_.source_folder();
@@ -163,11 +170,7 @@ class ResourceReader {
     } catch (const Error& error) {
       std::error_code ignored;
       const bool exists = fs::exists(to_path(found), ignored);
-      reading_.add(source, error.what(), "",
-                   exists ? ""
-                          : "sourcePath is relative to the model's folder, or to "
-                            "--input-path, and then to the current folder",
-                   error.kind());
+      reading_.add(source, error.what(), "", exists ? "" : where_files_are(), error.kind());
       return std::nullopt;
     }
   }

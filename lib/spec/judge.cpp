@@ -1,5 +1,7 @@
 #include "spec/judge.hpp"
 
+#include "base/caller.hpp"
+
 namespace dmlop {
 
 std::string_view name_of(Judge judge) {
@@ -24,9 +26,15 @@ std::string_view name_of(Evidence evidence) {
 
 std::string directml_accepts_note(Evidence evidence) {
   if (evidence == Evidence::none)
-    return "Whether DirectML 1.15.4 accepts this is not known; dmlop does with --as "
-           "directml-1.15.4.";
-  return "DirectML 1.15.4 accepts this, and so does dmlop with --as directml-1.15.4.";
+    return "Whether DirectML 1.15.4 accepts this is not known; dmlop does with " +
+           option_text("--as", name_of(Judge::directml)) + ".";
+  return "DirectML 1.15.4 accepts this, and so does dmlop with " +
+         option_text("--as", name_of(Judge::directml)) + ".";
+}
+
+std::string page_accepts_note() {
+  return "The operator's page allows this, and so does dmlop with " +
+         option_text("--as", name_of(Judge::page)) + ".";
 }
 
 std::string page_refuses_note(Evidence evidence) {

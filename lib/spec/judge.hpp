@@ -24,8 +24,7 @@ std::string_view name_of(Evidence evidence);
 /// Notes on what one judge says of what the other one decided.
 std::string directml_accepts_note(Evidence evidence);
 inline constexpr const char* directml_refuses_note = "DirectML 1.15.4 refuses this.";
-inline constexpr const char* page_accepts_note =
-    "The operator's page allows this, and so does dmlop with --as page.";
+std::string page_accepts_note();
 std::string page_refuses_note(Evidence evidence);
 
 }  // namespace dmlop

@@ -445,7 +445,7 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   }
   if (statement.rule.by == Authority::page)
     add_note(directml_accepts_note(statement.rule.evidence));
-  if (statement.rule.by == Authority::directml) add_note(page_accepts_note);
+  if (statement.rule.by == Authority::directml) add_note(page_accepts_note());
   suggest(statement, violation, diagnostic);
   if (diagnostic.suggestion.empty()) {
     diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);

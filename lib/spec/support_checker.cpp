@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/caller.hpp"
 #include "base/text.hpp"
 #include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
@@ -38,7 +39,7 @@ std::string type_list(const std::vector<const SupportRow*>& rows) {
 
 Advice raise_to(FeatureLevel level) {
   return {{.kind = Alternative::Kind::state_level, .value = to_text(level)},
-          Alternative::sentence("run with --feature-level " + to_text(level))};
+          Alternative::sentence("run with " + option_text("--feature-level", to_text(level)))};
 }
 
 // The type that keeps most of another one: of its kind, and as large; else of 32 bits.
@@ -277,7 +278,7 @@ void SupportChecker::note_other_judge(const TensorUse& use, bool is_valid) {
   if (is_valid == accept(others, use)) return;
   if (!is_valid) {
     diagnostics_.back().note =
-        is_page ? directml_accepts_note(others.front()->evidence) : page_accepts_note;
+        is_page ? directml_accepts_note(others.front()->evidence) : page_accepts_note();
     return;
   }
   // One mistake is one warning.

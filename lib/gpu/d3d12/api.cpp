@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/caller.hpp"
 #include "base/error.hpp"
 
 namespace dmlop::gpu::d3d12 {
@@ -76,7 +77,8 @@ CompileFunction compiler() {
   if (compile != nullptr) return compile;
   throw Error(ErrorKind::unavailable,
               "the compiler of shaders (d3dcompiler_47.dll) cannot be loaded; it is part of "
-              "Windows 10 and later, and can stand beside dmlop.exe; --cpu needs none");
+              "Windows 10 and later, and can stand beside dmlop.exe; " +
+                  option_text("--cpu") + " needs none");
 }
 
 std::string name_of(HRESULT result) {
