@@ -116,6 +116,15 @@ dmlop_status dmlop_operators(const char* name, char** json, dmlop_error** error)
   });
 }
 
+dmlop_status dmlop_operator_of(const dmlop_operation* operation, char** name, dmlop_error** error) {
+  if (name != nullptr) *name = nullptr;
+  return guarded(error, [&] {
+    auto& place = required(name, "name");
+    const std::string found = dmlop::operator_of(to_operation(operation));
+    if (!found.empty()) place = to_text(found);
+  });
+}
+
 dmlop_status dmlop_devices(char** json, dmlop_error** error) {
   if (json != nullptr) *json = nullptr;
   return guarded(error, [&] {

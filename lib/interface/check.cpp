@@ -23,6 +23,16 @@ std::optional<Judge> judge_of(const Operation& operation) {
                                     join(judge_names()));
 }
 
+void require_contents(const Operation& operation) {
+  if (operation.text.empty() && operation.file.empty())
+    throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
+}
+
+std::string text_of(const Operation& operation, const std::string& file) {
+  if (!operation.text.empty()) return operation.text;
+  return with_context("reading the description " + file, [&] { return json::read_text(file); });
+}
+
 }  // namespace
 
 Checking to_checking(const Operation& operation) {
@@ -45,8 +55,7 @@ NamedFile to_named_file(const Input& input) {
 
 CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,
                                  const std::vector<Target>* targets, Purpose purpose) {
-  if (operation.text.empty() && operation.file.empty())
-    throw Error(ErrorKind::usage, "the operation has no JSON: give it a text or a file");
+  require_contents(operation);
   CheckedOperation prepared;
   JobRequest request{.checking = to_checking(operation),
                      .confinement = to_confinement(operation),
@@ -58,9 +67,8 @@ CheckedOperation check_operation(const Operation& operation, const std::vector<I
       request.outputs.push_back({target.name, path_text(target.path)});
   }
   const std::string file = file_of(operation);
-  std::string text = operation.text;
-  if (text.empty()) {
-    text = with_context("reading the description " + file, [&] { return json::read_text(file); });
+  std::string text = text_of(operation, file);
+  if (operation.text.empty()) {
     request.description_path = file;
     request.found = files_beside(file, request.confinement, prepared.findings);
   }
@@ -74,6 +82,19 @@ CheckedOperation check_operation(const Operation& operation, const std::vector<I
   if (description)
     prepared.job = prepare_job(std::move(*description), request, purpose, prepared.findings);
   return prepared;
+}
+
+std::string v0::operator_of(const Operation& operation) {
+  return with_failures([&]() -> std::string {
+    require_contents(operation);
+    if (is_program(operation)) return "";
+    const std::string file = file_of(operation);
+    Diagnostics findings;
+    const auto description = read_description(file, text_of(operation, file),
+                                              to_checking(operation).feature_level, findings);
+    if (!description) throw to_failure(findings);
+    return description->spec->name;
+  });
 }
 
 CheckResult v0::check(const Operation& operation, const std::vector<Input>& inputs) {

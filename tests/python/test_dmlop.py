@@ -1,11 +1,14 @@
 """What `import dmlop` does, with NumPy: results, arrays of every kind, bad input, threads, Ctrl-C."""
 
 import array
+import copy
 import ctypes
 import gc
 import inspect
+import json
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -120,10 +123,79 @@ def test_arrays_in_the_order_of_inputs_are_for_texts_and_files_too(tmp_path):
         assert "1:20" in message and "which inputs" not in message
 
 
-def test_comments_and_commas_in_strings_stay():
-    read = dmlop._context._strict_json
-    assert read('{"a": "// b", /* " */ "c\\"/*": 1} // "') == '{"a": "// b",   "c\\"/*": 1}  '
-    assert read('{"a": ",]", "b": [1, /**/ ],}') == '{"a": ",]", "b": [1    ] }'
+def test_a_dict_is_what_its_json_is():
+    inline = {"type": "PADDING", **EDGE}
+    for each in (inline, {"Type": "DML_OPERATOR_PADDING", "Desc": EDGE}):
+        for op in (each, json.dumps(each)):
+            assert (dmlop.run(op, X, device="cpu") == PADDED).all()
+    start = {"Type": "PADDING", "Desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1]}}
+    assert (dmlop.run(start, X, device="cpu", EndPadding=[1, 0]) == PADDED).all()
+    assert "Desc" in start and "EndPadding" not in start["Desc"]
+    for desc in (None, [1]):
+        wrong = {"type": "PADDING", "desc": desc}
+        message = refusal(dmlop.Usage, lambda: dmlop.run(wrong, X, device="cpu", **EDGE))
+        assert message == f"desc is {desc!r}: fields are added to a dict"
+
+
+def test_a_description_that_names_no_operator_has_findings():
+    for wrong in ({}, {"desc": EDGE}, {"type": 5}, {"type": "PADING", "desc": EDGE}, '{"type": "\udcff"}'):
+        with pytest.raises(dmlop.Invalid) as caught:
+            dmlop.run(wrong, X, device="cpu")
+        assert caught.value.findings and "which inputs" not in str(caught.value)
+    wrong = SAMPLES.parent / "README.md"
+    assert refusal(dmlop.Invalid, lambda: dmlop.run(wrong, X, device="cpu")).startswith(str(wrong))
+    for program in (SAMPLES / "graph/graph.json", SAMPLES / "onnx/model.onnx"):
+        assert "dmlop.load" in refusal(dmlop.Usage, lambda: dmlop.run(program, X, device="cpu"))
+
+
+def test_messages_call_options_what_arguments_are_called():
+    """Nobody who calls a function has the options of the command line."""
+    cpu = {"device": "cpu"}
+    tile = {"type": "TILE", "desc": {"Repeats": [2]}}
+    pick = {"Axis": 0, "IndexDimensions": 1}
+    bound = {"type": "PADDING", "desc": {**EDGE, "InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]}},
+             "bindings": {"InputTensor": "../x.npy"}}
+    node = {"type": "ELEMENT_WISE_ABS", "as": "page", "inputs": {"InputTensor": "x"},
+            "outputs": {"OutputTensor": "y"}}
+    graph = {"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}], "outputs": ["y"], "nodes": [node]}
+    said = [
+        refusal(dmlop.Invalid, lambda: dmlop.run("PADDING", X.astype("i8"), feature_level="1_0", **EDGE, **cpu)),
+        refusal(dmlop.Invalid, lambda: dmlop.run(tile, np.zeros(2), **cpu)),
+        refusal(dmlop.Invalid, lambda: dmlop.check(bound, confined_to=".")),
+        refusal(dmlop.Invalid, lambda: dmlop.load(graph)),
+        refusal(dmlop.Invalid, lambda: dmlop.Context("cpu", strict_indices=True).run(
+            "GATHER", np.zeros(3, "f4"), np.full(2, 9, "u4"), **pick)),
+        refusal(dmlop.RunFailed, lambda: dmlop.Context("cpu", host_memory_bytes=1).run(
+            "ACTIVATION_SOFTMAX", np.zeros((1, 1, 500, 500), "f4"))),
+        dmlop.compare(X + 1, X + np.float32(1.0001)).text,
+    ]
+    words = ['feature_level "5_0"', 'with the judge "directml-1.15.4"', "confined_to: a path",
+             "the judge is for the whole graph", "without strict_indices", "host_memory_bytes allows 1", "rtol "]
+    for message, word in zip(said, words):
+        assert word in message and "--" not in message, message
+    if not any(device.kind not in ("cpu", "software") for device in dmlop.devices()):
+        assert "--" not in refusal(dmlop.Unavailable, lambda: dmlop.run("PADDING", X, device="gpu", **EDGE))
+
+
+def test_what_is_passed_by_names_is_a_dict():
+    for wrong in ([X], X, {5: X}):
+        message = refusal(dmlop.Usage, lambda: dmlop.run("PADDING", inputs=wrong, device="cpu", **EDGE))
+        assert message.startswith("inputs is a ") and message.endswith("pass a dict whose keys are names")
+    graph = SAMPLES / "graph/graph.json"
+    assert "inputs is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph).run([X], device="cpu"))
+    assert "dimensions is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph, dimensions=[1]))
+    assert "ulp is inf" in refusal(dmlop.Usage, lambda: dmlop.compare(X, X, ulp=float("inf")))
+
+
+def test_what_other_processes_may_get_is_pickled():
+    tensor = dmlop.Tensor("INT4", (2, 1), b"\x01\xff")
+    for same in (pickle.loads(pickle.dumps(tensor)), copy.deepcopy(tensor)):
+        assert (same.type, same.shape, same.tolist()) == ("INT4", (2, 1), [[1], [-1]])
+    assert pickle.loads(pickle.dumps(dmlop.ops.PADDING)) is dmlop.ops.PADDING
+    with pytest.raises(dmlop.Invalid) as caught:
+        dmlop.check("PADDING", X)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (type(error), str(error), error.findings) == (dmlop.Invalid, str(caught.value), caught.value.findings)
 
 
 def test_values_of_numpy_are_fields():

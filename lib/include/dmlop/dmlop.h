@@ -114,7 +114,7 @@ typedef struct dmlop_operation {
   size_t text_size; /* 0: text ends with a 0 */
   const char* file; /* names the text; paths in it are relative to this file. May be NULL */
   const char* feature_level; /* "5_0"; NULL: that of the JSON, or the newest */
-  const char* as;            /* who decides: "page", "directml-1.15.4"; NULL: the JSON */
+  const char* as;            /* the judge: "page", "directml-1.15.4"; NULL: the JSON */
   const char* confined_to;   /* the folder that paths in the JSON may not leave; NULL: any */
   const char* dimensions;    /* of an ONNX model, by name: "batch=2,length=8"; may be NULL */
 } dmlop_operation;
@@ -261,6 +261,11 @@ DMLOP_C_API dmlop_status dmlop_write_npy(const char* path, const dmlop_tensor* t
 /* All operators as a JSON array of objects with name, family, featureLevel and runsOn; or, with a
  * name, all that is known about one, as `dmlop ops NAME --format json` prints it. */
 DMLOP_C_API dmlop_status dmlop_operators(const char* name, char** json, dmlop_error** error);
+/* The operator that the JSON of an operation names, such as "PADDING", whatever else may be wrong
+ * there; NULL, and no error, for a program. dmlop_operators tells its inputs. Errors:
+ * DMLOP_INVALID, with findings, where no operator can be read; DMLOP_IO_FAILED. */
+DMLOP_C_API dmlop_status dmlop_operator_of(const dmlop_operation* operation, char** name,
+                                           dmlop_error** error);
 /* The CPU and all GPUs as a JSON array of objects with spec, name, kind, driver, memoryBytes. */
 DMLOP_C_API dmlop_status dmlop_devices(char** json, dmlop_error** error);
 

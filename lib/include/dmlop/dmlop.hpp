@@ -129,7 +129,7 @@ struct Operation {
   std::filesystem::path file = {};
   /// Takes precedence over the JSON's: "5_0". Empty: the JSON's, else the newest.
   std::string feature_level = {};
-  /// Who decides what is valid if they disagree, "page" (Microsoft's documentation page) or
+  /// The judge of what is valid where they disagree, "page" (Microsoft's documentation page) or
   /// "directml-1.15.4"; takes precedence over the JSON's. Empty: the JSON's, else "page".
   std::string as = {};
   /// The folder that paths in the JSON may not leave; empty: they may name any file.
@@ -323,6 +323,11 @@ DMLOP_API std::vector<OperatorInfo> operators();
 /// All that is known about an operator, as `dmlop ops NAME --format json` prints it: fields, rules,
 /// support, tolerances, an example. Errors: usage for an unknown operator.
 DMLOP_API std::string operator_json(const std::string& name);
+
+/// The operator that the JSON of an operation names, such as "PADDING", whatever else may be wrong
+/// there; "" for a program. Errors: invalid_input, with findings, where no operator can be read;
+/// usage for no JSON; io_failed.
+DMLOP_API std::string operator_of(const Operation& operation);
 
 /// How far an element may be from the expected one. It passes if any criterion that is given allows
 /// it: |actual - expected| <= atol + rtol * |expected|, or at most `ulp` representable values

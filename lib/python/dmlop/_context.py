@@ -7,7 +7,6 @@ import json
 import math
 import operator
 import os
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping as MappingLike
@@ -72,13 +71,13 @@ def _plain(value: Any) -> Any:
     raise _errors.Usage(f"a {type(value).__name__} is no value of a field: {value!r}")
 
 
-def _strict_json(text: str) -> str:
-    """A text that Python reads: without the comments and the commas behind a last element that
-    descriptions may have. Strings stay as they are."""
-    for left_out in (r"//[^\n]*|/\*.*?\*/", r",(?=\s*[}\]])"):
-        tokens = r'"(?:\\.|[^"\\])*"|' + left_out
-        text = re.sub(tokens, lambda token: token[0] if token[0][0] == '"' else " ", text, flags=re.DOTALL)
-    return text
+def by_name(what: str, given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """What a caller passes by names. Errors: Usage."""
+    if given is None:
+        return {}
+    if not isinstance(given, MappingLike) or not all(isinstance(name, str) for name in given):
+        raise _errors.Usage(f"{what} is a {type(given).__name__}: pass a dict whose keys are names")
+    return dict(given)
 
 
 class Source:
@@ -95,7 +94,7 @@ class Source:
     ):
         self.text: Optional[bytes] = None
         self.file: Optional[str] = None
-        self.operator: Optional[str] = None  # where its name is known
+        self.operator: Optional[str] = None  # its name, where it is known; "" for a program
         self._read(op, dict(fields or {}))
         self._keep = [
             self.text,
@@ -103,7 +102,7 @@ class Source:
             encoded(feature_level, "feature_level"),
             encoded(judge, "judge"),
             None if confined_to is None else encoded(os.fspath(confined_to)),
-            encoded(",".join(f"{name}={size}" for name, size in (dimensions or {}).items())),
+            encoded(",".join(f"{name}={size}" for name, size in by_name("dimensions", dimensions).items())),
         ]
         # What the text alone decides may be planned once for all runs; files may change.
         is_alone = self.text is not None and self.file is None and b'"bindings"' not in self.text
@@ -124,7 +123,8 @@ class Source:
             self.text = encoded(op)
             self._refuse_fields(fields)
         elif isinstance(op, str) and _operator_named(op):
-            self._describe({"type": _operator_named(op)}, fields)
+            self.operator = _operator_named(op)
+            self._describe({"type": self.operator, "desc": {}}, fields)
         elif isinstance(op, (str, os.PathLike)):
             self.file = os.fspath(op)
             self._refuse_fields(fields)
@@ -136,40 +136,25 @@ class Source:
 
     def _describe(self, described: Dict[str, Any], fields: Dict[str, Any]) -> None:
         if fields:
-            desc = dict(described.get("desc", {}))
+            key = "Desc" if "Desc" in described else "desc"
+            given = described.get(key, {})
+            if not isinstance(given, MappingLike):
+                raise _errors.Usage(f"{key} is {given!r}: fields are added to a dict")
+            desc = dict(given)
             # True asks for an optional output.
             desc.update({name: {} if value is True and name.endswith("Tensor") else value
                          for name, value in fields.items() if value is not None})
-            described["desc"] = desc
-        elif "type" in described and "nodes" not in described:
-            described.setdefault("desc", {})
-        name = described.get("type")
-        if isinstance(name, str):
-            self.operator = name
+            described[key] = desc
         self.text = json.dumps(_plain(described), allow_nan=False).encode()
 
-    def _operator_of_text(self) -> Any:
-        try:
-            text = self.text
-            if text is None:
-                path = self.file or ""
-                with open(os.path.join(path, "op.json") if os.path.isdir(path) else path, "rb") as file:
-                    text = file.read()
-            return json.loads(_strict_json(text.decode("utf-8-sig"))).get("type")
-        except (OSError, json.JSONDecodeError):
-            # The library says what is wrong.
-            invoke(library.dmlop_check, byref(self.struct), None, 0, None)
-        except (UnicodeDecodeError, AttributeError):
-            pass  # a program
-        return None
-
     def input_fields(self) -> Optional[List[_operators.Field]]:
-        """The operator's inputs; None if the operator is not known here. Errors: what the library
-        says of a text or a file that is no description."""
-        name = self.operator if self.operator is not None else self._operator_of_text()
-        if not isinstance(name, str):
+        """The operator's inputs; None for a program. Errors: what the library says of a text or a
+        file that names no operator."""
+        if self.operator is None:
+            self.operator = _operators.name_in(self.struct)
+        if not self.operator:
             return None
-        return [field for field in _operators.operator(name).fields if field.is_input]
+        return [field for field in _operators.operator(self.operator).fields if field.is_input]
 
     @staticmethod
     def _refuse_fields(fields: Dict[str, Any]) -> None:
@@ -251,7 +236,7 @@ class _Inputs:
 
 def _split(op: Any, fields: Dict[str, Any], inputs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """Takes the inputs out of the keywords. Arrays may be fields, too."""
-    named = dict(inputs or {})
+    named = by_name("inputs", inputs)
     arrays = [name for name, value in fields.items() if _is_array(value)]
     if not arrays:
         return named

@@ -153,6 +153,7 @@ def _load() -> ctypes.CDLL:
         "dmlop_criteria_of": (c_int, [c_char_p, c_uint32, POINTER(CriteriaStruct), error]),
         "dmlop_write_npy": (c_int, [c_char_p, tensors, error]),
         "dmlop_operators": (c_int, [c_char_p, text, error]),
+        "dmlop_operator_of": (c_int, [operation, text, error]),
         "dmlop_devices": (c_int, [text, error]),
     }
     for name, (result, arguments) in functions.items():

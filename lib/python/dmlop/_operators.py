@@ -7,7 +7,7 @@ import functools
 import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ._library import encoded, invoke, library, take_text
+from ._library import OperationStruct, encoded, invoke, library, take_text
 
 
 class Field(NamedTuple):
@@ -62,6 +62,14 @@ def _ask(name: Optional[str]) -> Any:
     text = ctypes.c_void_p()
     invoke(library.dmlop_operators, encoded(name), ctypes.byref(text))
     return json.loads(take_text(text))
+
+
+def name_in(operation: OperationStruct) -> str:
+    """The operator that an operation names; "" for a program. Errors: Invalid, IoFailed, and Usage
+    for what names no description."""
+    text = ctypes.c_void_p()
+    invoke(library.dmlop_operator_of, ctypes.byref(operation), ctypes.byref(text))
+    return take_text(text)
 
 
 @functools.lru_cache(maxsize=None)
