@@ -80,7 +80,7 @@ def compare(
     for name, value in (("rtol", rtol), ("atol", atol), ("ulp", ulp)):
         if value is not None and not value >= 0:
             raise _errors.Usage(f"{name} is {value}: give a number that is not negative")
-    if ulp is not None and (ulp != int(ulp) or ulp >= 2**63):
+    if ulp is not None and (ulp >= 2**63 or ulp != int(ulp)):
         raise _errors.Usage(f"ulp is {ulp}: give an integer below 2**63")
     given = CriteriaStruct(
         sizeof(CriteriaStruct),

@@ -29,7 +29,8 @@ def _function(name: str) -> Callable[..., Any]:
     parameters = [kinds("inputs", kinds.VAR_POSITIONAL)]
     parameters += [kinds(field.name, kinds.KEYWORD_ONLY, default=None) for field in info.fields]
     parameters += [kinds(option, kinds.KEYWORD_ONLY, default=None) for option in ("out", "device")]
-    run.__name__ = run.__qualname__ = info.name
+    run.__name__ = info.name
+    run.__qualname__ = f"ops.{info.name}"  # where pickle finds it in this module
     run.__doc__ = _document(info)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run

@@ -7,7 +7,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from . import _errors
-from ._context import Source, context_for, make_structs
+from ._context import Source, by_name, context_for, make_structs
 from ._errors import Finding
 from ._library import free_with, invoke, library, make_call, take_text
 from ._tensors import Planned, TensorInfo, copied, view
@@ -74,8 +74,9 @@ class Program:
         """Runs it. Returns the outputs by name; with `edges`, their `edges` are what each node
         wrote."""
         opened = context_for(device).opened()
-        names = list(inputs or {})
-        views = [view(name, value, packed=True) for name, value in (inputs or {}).items()]
+        given = by_name("inputs", inputs)
+        names = list(given)
+        views = [view(name, value, packed=True) for name, value in given.items()]
         handle = c_void_p()
         invoke(
             library.dmlop_program_run,

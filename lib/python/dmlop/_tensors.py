@@ -110,6 +110,9 @@ class Tensor:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{name} of a dmlop.Tensor cannot be changed; make another one")
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Tensor, (self.type, self.shape, bytes(self.data))
+
     def elements(self) -> List[Any]:
         """All elements in one list, the last dimension fastest."""
         code = _CODES[NUMBERS[self.type]]
