@@ -198,6 +198,15 @@ def test_what_other_processes_may_get_is_pickled():
     assert (type(error), str(error), error.findings) == (dmlop.Invalid, str(caught.value), caught.value.findings)
 
 
+@pytest.mark.parametrize("name", ["bindings", "bind\\u0069ngs"])
+def test_files_that_a_text_names_are_read_by_each_run(name, tmp_path):
+    path = json.dumps((tmp_path / "x.npy").as_posix())
+    text = '{"type": "ELEMENT_WISE_ABS", "desc": {}, "%s": {"InputTensor": %s}}' % (name, path)
+    for factor in (1, 2):
+        np.save(tmp_path / "x.npy", -X * factor)
+        assert (dmlop.run(text, device="cpu") == X * factor).all()
+
+
 def test_values_of_numpy_are_fields():
     y = dmlop.run("PADDING", X, PaddingMode="CONSTANT", PaddingValue=np.float32(7), device="cpu",
                   StartPadding=np.array([0, 1]), EndPadding=(np.int64(1), 0))

@@ -104,8 +104,10 @@ class Source:
             None if confined_to is None else encoded(os.fspath(confined_to)),
             encoded(",".join(f"{name}={size}" for name, size in by_name("dimensions", dimensions).items())),
         ]
-        # What the text alone decides may be planned once for all runs; files may change.
-        is_alone = self.text is not None and self.file is None and b'"bindings"' not in self.text
+        # What the text alone decides may be planned once for all runs; files may change. A name may
+        # be written with escapes.
+        names_files = self.text is None or b'"bindings"' in self.text or b"\\" in self.text
+        is_alone = self.file is None and not names_files
         self.key: Any = tuple(self._keep) if is_alone else None
         size = len(self.text) if self.text else 0
         self.struct = OperationStruct(sizeof(OperationStruct), self._keep[0], size, *self._keep[1:])
