@@ -153,7 +153,10 @@ class Source:
         """The operator's inputs; None for a program. Errors: what the library says of a text or a
         file that names no operator."""
         if self.operator is None:
-            self.operator = _operators.name_in(self.struct)
+            if self.text is not None and len(self.text) < 1 << 12:
+                self.operator = _operators.name_in_text(self.text)
+            else:
+                self.operator = _operators.name_in(self.struct)
         if not self.operator:
             return None
         return [field for field in _operators.operator(self.operator).fields if field.is_input]

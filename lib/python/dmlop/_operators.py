@@ -72,6 +72,12 @@ def name_in(operation: OperationStruct) -> str:
     return take_text(text)
 
 
+@functools.lru_cache(maxsize=64)
+def name_in_text(text: bytes) -> str:
+    """The same for a text. Errors: Invalid."""
+    return name_in(OperationStruct(ctypes.sizeof(OperationStruct), text, len(text)))
+
+
 @functools.lru_cache(maxsize=None)
 def operator(name: str) -> OperatorInfo:
     """An operator by its name. Errors: Usage."""
