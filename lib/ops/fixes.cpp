@@ -20,6 +20,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Json itself takes 1 for 1.0.
+bool is_equal(const Json& a, const Json& b) {
+  return a.dump() == b.dump();
+}
+
 // Larger descriptions, and more findings, would take longer than reading the answer.
 constexpr std::size_t text_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t findings_mended = 8;
@@ -250,7 +255,7 @@ class FixFinder {
     std::vector<Replacement> working;
     for (const Replacement& each : choices(json_, *before_.spec)) {
       Json json = json_;
-      if (!apply(json, each) || json == json_) continue;
+      if (!apply(json, each) || is_equal(json, json_)) continue;
       if (const auto found = trials_.check(json); found && found->empty()) working.push_back(each);
     }
     const bool are_all_tried = trials_.are_left();
@@ -291,7 +296,7 @@ class FixFinder {
     for (const Replacement& each : idea) {
       if (trials_.is_said_by_file(each.pointer) || !apply(json, each)) return std::nullopt;
     }
-    if (json == from || !tried_.insert(json.dump()).second) return std::nullopt;
+    if (is_equal(json, from) || !tried_.insert(json.dump()).second) return std::nullopt;
     const auto found = trials_.check(json);
     if (!found) return std::nullopt;
     const Fix whole = combined(begun, idea, json);

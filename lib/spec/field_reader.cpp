@@ -86,6 +86,15 @@ std::string unquoted_number(const json::Value& value) {
   return is_number ? value.text : "";
 }
 
+// The integer that is written as a float: 2.0. JSON of it, or "".
+std::string whole_number(const json::Value& value, std::int64_t low, std::int64_t high) {
+  if (value.kind != json::Value::Kind::number) return "";
+  const auto number = json::nearest_double(value);
+  const bool is_whole = number && std::trunc(*number) == *number &&
+                        *number >= static_cast<double>(low) && *number <= static_cast<double>(high);
+  return is_whole ? std::to_string(static_cast<std::int64_t>(*number)) : "";
+}
+
 Advice without_quotes(const json::Value& value) {
   const std::string number = unquoted_number(value);
   return number.empty() ? Advice() : Alternative::write(number, ", without the quotes");
@@ -95,10 +104,13 @@ Advice without_quotes(const json::Value& value) {
 
 void FieldReader::refuse_integer(const json::Value& value, const std::string& name,
                                  std::string_view type, std::int64_t low, std::int64_t high) {
+  const std::string whole = whole_number(value, low, high);
   expected(value, name,
            "an integer from " + std::to_string(low) + " to " + std::to_string(high) + " (" +
                std::string(type) + ")",
-           without_quotes(value));
+           whole.empty() ? without_quotes(value) : Advice(Alternative::write(whole)));
+  Diagnostic& finding = diagnostics_.back();
+  if (!whole.empty()) finding.ideas = {{{finding.pointer, whole}}};
 }
 
 std::optional<std::int64_t> FieldReader::integer(const json::Value& value, const std::string& name,

@@ -187,7 +187,7 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
     desc("PaddingMode", R"(^"Edge")",
          {"PaddingMode is the string \"Edge\", must be one of CONSTANT, EDGE, REFLECTION, SYMMETRIC, WRAP\n"
           "  help: did you mean \"EDGE\"?"}),
-    desc("StartPadding", "[^1.0]", {"StartPadding[0] is 1.0, must be an integer from 0 to 4294967295 (UINT)"}),
+    desc("StartPadding", "[^1.0]", {"StartPadding[0] is 1.0, must be an integer from 0 to 4294967295 (UINT)\n  help: write 1"}),
     {R"({"type": "PADDING", "dmlCompileType": ^"graph", "desc": {)" + padding("", "") + "}}",
      {"dmlCompileType is the string \"graph\", must be one of DmlCompileOp, DmlCompileGraph"}},
     {R"({"type": "PADDING", "executionFlags": ^"FAST", "desc": {)" + padding("", "") + "}}",

@@ -91,6 +91,26 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
   }
 }
 
+TEST_CASE("fixes: an integer that is written as a float stays the same number") {
+  const auto depth = mended("DEPTH_TO_SPACE", R"({"InputTensor": {"DataType": "FLOAT32",
+                             "Sizes": [1, 8, 2, 3]}, "BlockSize": 2.0})");
+  REQUIRE(depth.size() == 1);
+  CHECK(depth[0].suggestion.text() == "write 2");
+  CHECK(depth[0].fix == dmlop::Fix{{"/desc/BlockSize", "2"}});
+  const auto sum = mended("CUMULATIVE_SUMMATION",
+                          R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 5]}, "Axis": 1.0,
+                              "AxisDirection": "INCREASING", "HasExclusiveSum": false})");
+  REQUIRE(sum.size() == 1);
+  CHECK(sum[0].suggestion.text() == "write 1");
+  CHECK(sum[0].fix == dmlop::Fix{{"/desc/Axis", "1"}});
+  const auto sizes = mended("ACTIVATION_RELU",
+                            R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2.0, 3.5]}})");
+  REQUIRE(sizes.size() == 2);
+  CHECK(sizes[0].suggestion.text() == "write 2");
+  CHECK(sizes[0].fix == dmlop::Fix{{"/desc/InputTensor/Sizes/0", "2"}});
+  CHECK(sizes[1].suggestion.empty());
+}
+
 TEST_CASE("fixes: the field whose change mends everything is named first") {
   const Diagnostics found =
       mended("GATHER", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 6]},

@@ -26,7 +26,8 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
      {"StartPadding[0] is 1e999, must be an integer from 0 to 4294967295 (UINT)"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [^1e2], "EndPadding": [2])",
-     {"StartPadding[0] is 1e2, must be an integer from 0 to 4294967295 (UINT)"}},
+     {"StartPadding[0] is 1e2, must be an integer from 0 to 4294967295 (UINT)\n"
+      "  help: write 100"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [^"4"], "EndPadding": [2])",
      {"StartPadding[0] is the string \"4\", must be an integer from 0 to 4294967295 "
@@ -58,7 +59,8 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
       "  help: write one value for each dimension in brackets, such as [1, 1, 2, 2]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "DimensionCount": ^1.0, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
-     {"DimensionCount is 1.0, must be an integer from 0 to 4294967295 (UINT)"}},
+     {"DimensionCount is 1.0, must be an integer from 0 to 4294967295 (UINT)\n"
+      "  help: write 1"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "DimensionCount": ^[1], )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"DimensionCount is an array, must be an integer from 0 to 4294967295 (UINT)"}},
@@ -188,7 +190,8 @@ TEST_CASE("values must be of the kind their field has") {
      R"("GuaranteedBaseOffsetAlignment": ^4.0}, "PaddingMode": "EDGE", "StartPadding": [1], )"
      R"("EndPadding": [2])",
      {"InputTensor.GuaranteedBaseOffsetAlignment is 4.0, must be an integer from 0 "
-      "to 4294967295 (UINT)"}},
+      "to 4294967295 (UINT)\n"
+      "  help: write 4"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4], "DimensionCount": ^9}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.DimensionCount is 9, must be an integer from 1 to 8 (UINT)"}},
