@@ -353,7 +353,12 @@ std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement
 
 Advice RuleChecker::how_to_stretch(const Statement& statement) const {
   const std::string tensor = target_of(statement)->reference.field;
-  const std::string stretched = stretched_for(fields_, tensor, statement.formula().references());
+  // Tensors are stretched before the sizes of others follow from rules.
+  FieldSet given = fields_;
+  for (const TensorUse& use : tensors_of(given)) {
+    if (!use.desc->has_file && !fields_.is_written(use.place("Sizes"))) use.desc->sizes.clear();
+  }
+  const std::string stretched = stretched_for(given, tensor, statement.formula().references());
   if (stretched.empty()) return {};
   const std::string how =
       fields_.document().is_of_command_line()
@@ -381,6 +386,7 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
       target.attribute == "DataType" ? Alternative::write_type(right) : Alternative::write(written);
   if (place && target.attribute != "DimensionCount")
     diagnostic.ideas = {{replacement(fields_, *place, written)}};
+  if (target.attribute == "Sizes" && suggest_count(statement, written, diagnostic)) return;
   if (target.attribute == "Sizes") {
     if (const auto strides = repeating_strides(statement)) {
       diagnostic.suggestion.alternatives.front().remark =

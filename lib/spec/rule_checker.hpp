@@ -75,6 +75,8 @@ class RuleChecker {
   static std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
   // In rule_counts.cpp, with infer_counts() and check_array_lengths().
   void refuse_empty(const Field& array, Field& count);
+  std::optional<Replacement> other_count(const Statement& statement);
+  bool suggest_count(const Statement& statement, const std::string& size, Diagnostic& diagnostic);
   std::string such_as(const FieldSpec& array) const;
   void check_array_length(const Field& field);
   void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;

@@ -1,4 +1,4 @@
-// Counts of a RuleChecker: fields that say how many elements an array has.
+// Counts of a RuleChecker: fields that say how many elements an array has, or how many groups.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -101,10 +101,45 @@ void RuleChecker::blame_file(Diagnostic& diagnostic, std::size_t length, std::si
     const std::size_t wanted = sizes.size() + length - std::min(count, sizes.size() + length);
     if (wanted == 0 || !element_count(sizes)) return;
     const Sizes others = with_dimensions(sizes, wanted);
-    diagnostic.suggestion.add(reshaping(others));
     diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(others))}};
     return;
   }
+}
+
+// A number of groups with which a rule about sizes would hold, and all other rules about it.
+std::optional<Replacement> RuleChecker::other_count(const Statement& statement) {
+  constexpr std::int64_t most = 4096;
+  for (const Reference& reference : statement.formula().references()) {
+    Field* field = fields_.find(reference.field);
+    if (field == nullptr || field->spec->name != "GroupCount" ||
+        !std::holds_alternative<std::int64_t>(field->value))
+      continue;
+    const FieldValue chosen = field->value;
+    std::int64_t count = 2;
+    const auto fits = [&] {
+      field->value = count;
+      return !statement.formula().check(scope_, statement.variables) &&
+             obeys_rules(fields_, scope_, field->spec->name);
+    };
+    while (count <= most && !fits()) ++count;
+    field->value = chosen;
+    if (count <= most)
+      return replacement(fields_, Place{{field->spec->name}}, std::to_string(count));
+  }
+  return std::nullopt;
+}
+
+// The groups explain sizes that differ better than the sizes themselves, or another direction.
+bool RuleChecker::suggest_count(const Statement& statement, const std::string& size,
+                                Diagnostic& diagnostic) {
+  const auto count = other_count(statement);
+  if (!count) return false;
+  const Place place = *target_of(statement);
+  diagnostic.suggestion = Alternative::write_for("GroupCount", count->value);
+  diagnostic.ideas.insert(diagnostic.ideas.begin(), {*count});
+  if (fields_.is_written(place))
+    diagnostic.suggestion.add(Alternative::write_for(to_text(place), size));
+  return true;
 }
 
 }  // namespace dmlop

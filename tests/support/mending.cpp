@@ -12,6 +12,24 @@ Mended check_and_mend_desc(const std::string& operator_name, const OrderedJson& 
   return checked;
 }
 
+Mended check_and_mend_files(const std::string& operator_name, const OrderedJson& desc,
+                            const std::vector<TensorOfFile>& files) {
+  Mended checked;
+  const OrderedJson json{{"type", operator_name}, {"desc", desc}};
+  checked.description = read_description("op.json", json.dump(), std::nullopt, checked.diagnostics);
+  if (!checked.description) return checked;
+  for (const TensorOfFile& each : files) {
+    TensorDesc tensor;
+    tensor.data_type = DataType::Float32;
+    tensor.sizes = each.sizes;
+    tensor.has_file = true;
+    tensor.file = each.name + ".npy";
+    checked.description->find(each.name)->value = tensor;
+  }
+  check_and_mend(*checked.description, checked.diagnostics);
+  return checked;
+}
+
 bool mends(const Mended& checked, const Diagnostic& finding) {
   const std::string text = with_fix(*checked.description, finding.fix);
   if (text.empty()) return false;

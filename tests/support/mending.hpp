@@ -16,6 +16,16 @@ struct Mended {
 /// As check_desc(), with fixes.
 Mended check_and_mend_desc(const std::string& operator_name, const OrderedJson& desc);
 
+/// A tensor of which a file gives the type, FLOAT32, and the sizes.
+struct TensorOfFile {
+  std::string name;
+  Sizes sizes;
+};
+
+/// The same where files belong to these tensors, as where `check` has options of theirs.
+Mended check_and_mend_files(const std::string& operator_name, const OrderedJson& desc,
+                            const std::vector<TensorOfFile>& files);
+
 /// Whether the description with the fix of one of its findings lacks that finding and has no other
 /// than before.
 bool mends(const Mended& checked, const Diagnostic& finding);
