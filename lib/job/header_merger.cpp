@@ -54,11 +54,27 @@ class HeaderMerger {
     if (!desc.data_type) desc.data_type = type;
     if (*desc.data_type == type || stored_as(*desc.data_type) == type) return;
     const std::string found(name_of(type)), wanted(name_of(*desc.data_type));
+    Advice advice;
+    if (is_taken(type)) advice.add(Alternative::write_type(found));
+    if (is_taken(*desc.data_type) || advice.empty())
+      advice.add(is_memory_ ? Alternative::sentence("pass a buffer of this type")
+                 : raw_     ? Alternative::sentence("read the file as " + path_ + ":" + wanted)
+                            : casting(*desc.data_type));
     add("DataType", tensor_ + ".DataType is " + wanted + ", but " + path_ + " has " + found,
-        {Alternative::write_type(found),
-         is_memory_ ? Alternative::sentence("pass a buffer of this type")
-         : raw_     ? Alternative::sentence("read the file as " + path_ + ":" + wanted)
-                    : casting(*desc.data_type)});
+        std::move(advice));
+  }
+
+  // Whether the operator takes tensors of a type there.
+  bool is_taken(DataType type) const {
+    bool has_rows = false;
+    for (const auto* rows : {&description_.spec->support, &description_.spec->support_directml}) {
+      for (const SupportRow& row : *rows) {
+        if (!row.covers(slot_.field) || row.from > description_.feature_level) continue;
+        if (row.has(type)) return true;
+        has_rows = true;
+      }
+    }
+    return !has_rows;
   }
 
   void merge_sizes(TensorDesc& desc, const NpyHeader& header) {
@@ -73,7 +89,7 @@ class HeaderMerger {
             list_of(header.sizes),
         {Alternative::write(list_of(header.sizes)),
          !is_memory_ && !raw_ && may_be_reshaped
-             ? reshaping(desc.sizes)
+             ? rearranging(header.sizes, desc.sizes)
              : Alternative::sentence(is_memory_ ? "pass a buffer of these sizes"
                                      : raw_     ? "leave the sizes behind the file's name out"
                                                 : "name another file")});

@@ -211,11 +211,6 @@ std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
   return shapes;
 }
 
-Sizes without_ones(Sizes sizes) {
-  std::erase(sizes, 1U);
-  return sizes;
-}
-
 std::string name_of_place(const std::string& pointer) {
   std::string name;
   for (const std::string& step : steps_of(pointer)) {

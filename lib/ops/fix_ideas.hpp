@@ -23,9 +23,6 @@ std::vector<Replacement> choices(const nlohmann::ordered_json& root, const Opera
 std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
                               const std::vector<Sizes>& ruled);
 
-/// The sizes other than 1.
-Sizes without_ones(Sizes sizes);
-
 /// "CTensor.Sizes" of "/desc/CTensor/Sizes".
 std::string name_of_place(const std::string& pointer);
 

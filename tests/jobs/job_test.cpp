@@ -136,7 +136,7 @@ TEST_CASE("what a desc says must agree with its file") {
   CHECK(against(R"({"Sizes": [3, 2]})") ==
         "op.json:1:55: error: InputTensor.Sizes is [3, 2], but x.npy has [2, 3]\n"
         "  rule: a tensor desc must agree with its .npy file\n"
-        "  help: write [2, 3], or save array.reshape(3, 2)");
+        "  help: write [2, 3], or save array.transpose(1, 0)");
   CHECK(against(R"({"Sizes": [6]})", 1) ==
         "op.json:1:55: error: InputTensor.Sizes is [6], but x.npy has [2, 3]\n"
         "  rule: a tensor desc must agree with its .npy file\n"
