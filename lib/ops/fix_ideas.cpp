@@ -57,8 +57,13 @@ void add_with_ones(const Json& numbers, std::size_t used, std::size_t length, co
 
 class Ideas {
  public:
-  Ideas(const Diagnostic& finding, const Json& root, const OperatorSpec& spec)
-      : finding_(finding), root_(root), spec_(spec), ideas_(finding.ideas) {
+  Ideas(const Diagnostic& finding, const Json& root, const OperatorSpec& spec,
+        std::size_t dimensions)
+      : finding_(finding),
+        root_(root),
+        spec_(spec),
+        dimensions_(dimensions),
+        ideas_(finding.ideas) {
     const auto steps = steps_of(finding.pointer);
     if (!steps.empty()) field_ = spec.find_field(steps.front());
     try {
@@ -98,14 +103,6 @@ class Ideas {
     }
   }
 
-  std::size_t first_dimensions() const {
-    for (const auto& [name, value] : fields_of(root_).items()) {
-      if (value.is_object() && value.contains("Sizes") && value.at("Sizes").is_array())
-        return value.at("Sizes").size();
-    }
-    return 0;
-  }
-
   // A number in quotes, or a word for another one.
   void add_words() {
     const Json number = Json::parse(value_.get<std::string>(), nullptr, false);
@@ -133,16 +130,21 @@ class Ideas {
       for (std::size_t length = 1; length <= dimensions_max; ++length)
         add(Json(std::vector<Json>(length, value_)));
     }
-    const std::size_t dimensions = first_dimensions();
-    if (value_.is_number_integer() && value_ < 0 && dimensions > 0 &&
+    if (value_.is_number_integer() && value_ < 0 && dimensions_ > 0 &&
         field_->name.starts_with("Ax"))
-      add(value_.get<std::int64_t>() + static_cast<std::int64_t>(dimensions));
+      add(value_.get<std::int64_t>() + static_cast<std::int64_t>(dimensions_));
   }
 
   // Dimensions of size 1 between those that there are, or without some of them.
   void add_dimensions() {
     const std::size_t count = value_.size();
     std::vector<Json> lists;
+    const bool are_sizes = std::all_of(value_.begin(), value_.end(),
+                                       [](const Json& size) { return size.is_number_unsigned(); });
+    const auto channels = are_sizes && count < dimensions_
+                              ? channel_sizes(finding_, value_.get<Sizes>(), dimensions_)
+                              : std::nullopt;
+    if (channels) lists.push_back(Json(*channels));
     for (std::size_t more = 1; count + more <= dimensions_max; ++more)
       add_with_ones(value_, 0, count + more, Json::array(), lists);
     for (const Json& list : lists) add(list);
@@ -156,6 +158,7 @@ class Ideas {
   const Diagnostic& finding_;
   const Json& root_;
   const OperatorSpec& spec_;
+  std::size_t dimensions_;
   const FieldSpec* field_ = nullptr;
   Json value_;
   std::vector<Fix> ideas_;
@@ -163,8 +166,19 @@ class Ideas {
 
 }  // namespace
 
-std::vector<Fix> ideas_for(const Diagnostic& finding, const Json& root, const OperatorSpec& spec) {
-  return Ideas(finding, root, spec).all();
+std::vector<Fix> ideas_for(const Diagnostic& finding, const Json& root, const OperatorSpec& spec,
+                           std::size_t dimensions) {
+  return Ideas(finding, root, spec, dimensions).all();
+}
+
+std::optional<Sizes> channel_sizes(const Diagnostic& finding, const Sizes& sizes,
+                                   std::size_t dimensions) {
+  const Sizes numbers = without_ones(sizes);
+  const bool are_meant = finding.note.find("{1, channels, 1, 1}") != std::string::npos;
+  if (!are_meant || numbers.size() != 1 || dimensions < 2) return std::nullopt;
+  Sizes result(dimensions, 1);
+  result[1] = numbers.front();
+  return result;
 }
 
 std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
@@ -192,7 +206,10 @@ std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
   const auto add = [&](const Sizes& shape) {
     const bool is_known =
         shape == sizes || std::find(shapes.begin(), shapes.end(), shape) != shapes.end();
-    if (!is_known && element_count(shape) == element_count(sizes)) shapes.push_back(shape);
+    // Dimensions in another order and others of size 1 are more than one call.
+    const bool is_scrambled = shape.size() != sizes.size() && is_transposed(sizes, shape);
+    if (!is_known && !is_scrambled && element_count(shape) == element_count(sizes))
+      shapes.push_back(shape);
   };
   const Json first = Json::parse(proposed.value, nullptr, false);
   if (first.is_array()) add(first.get<Sizes>());

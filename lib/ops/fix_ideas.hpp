@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,14 @@
 namespace dmlop {
 
 /// Ideas for a finding whose pointer is one into `root`, an op description, the likeliest first.
+/// `dimensions` is how many the first tensor has that has any; 0: unknown.
 std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_json& root,
-                           const OperatorSpec& spec);
+                           const OperatorSpec& spec, std::size_t dimensions);
+
+/// {1, channels, 1, 1} for so many dimensions, if the finding's note speaks of channels and the
+/// sizes have just one number other than 1.
+std::optional<Sizes> channel_sizes(const Diagnostic& finding, const Sizes& sizes,
+                                   std::size_t dimensions);
 
 /// Other values of the fields of a description that choose something: enumerations, axes, flags.
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);

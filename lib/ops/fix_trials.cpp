@@ -3,6 +3,7 @@
 #include "ops/fix_ideas.hpp"
 #include "ops/operator.hpp"
 #include "spec/fitting_example.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -110,6 +111,33 @@ std::vector<Sizes> FixTrials::sizes_by_rules(const Json& json, const std::string
     if (use.name() == tensor) return dmlop::sizes_by_rules(*description, use);
   }
   return {};
+}
+
+std::optional<OtherShape> FixTrials::only_order(const Json& json, const Diagnostic& finding) {
+  std::vector<OtherShape> working;
+  Description before = before_;
+  for (const TensorUse& use : tensors_of(before)) {
+    const Sizes& sizes = use.desc->sizes;
+    if (!use.spec->is_input() || use.element || use.desc->file.empty()) continue;
+    for (const auto& order : other_orders(sizes.size())) {
+      const OtherShape other{use.name(), in_order(sizes, order)};
+      if (!is_transposed(sizes, other.sizes)) continue;
+      const auto found = check(json, other);
+      if (!found || !found->empty()) continue;
+      if (finding.message.starts_with(other.tensor)) return other;
+      working.push_back(other);
+      break;
+    }
+  }
+  return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
+}
+
+std::size_t FixTrials::first_dimensions() const {
+  Description before = before_;
+  for (const TensorUse& use : tensors_of(before)) {
+    if (!use.desc->sizes.empty()) return use.desc->sizes.size();
+  }
+  return 0;
 }
 
 bool FixTrials::is_said_by_file(const std::string& pointer) const {

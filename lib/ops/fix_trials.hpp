@@ -38,6 +38,14 @@ class FixTrials {
   std::vector<Sizes> sizes_by_rules(const nlohmann::ordered_json& json,
                                     const std::string& tensor) const;
 
+  /// The one file whose array leaves no finding in another order of dimensions, such as NHWC. Of
+  /// several, it is the one that `finding` is about.
+  std::optional<OtherShape> only_order(const nlohmann::ordered_json& json,
+                                       const Diagnostic& finding);
+
+  /// How many dimensions the first tensor has that has any; 0: unknown.
+  std::size_t first_dimensions() const;
+
   /// A tensor that is left out of the description, because a file has its type and sizes.
   bool is_said_by_file(const std::string& pointer) const;
 

@@ -35,6 +35,21 @@ bool begins_with_value(const Advice& advice) {
   return kind == Kind::write || kind == Kind::write_type || kind == Kind::write_sizes;
 }
 
+bool begin_with(Advice& advice, const std::string& value, const std::string& place, bool is_here) {
+  auto& list = advice.alternatives;
+  const auto writes_it = [&](const Alternative& one) {
+    if (one.kind == Kind::sentence || !(one.place.empty() ? is_here : one.place == place))
+      return false;
+    return value == "null" ? one.kind == Kind::leave_out : one.value == value;
+  };
+  const auto found = std::ranges::find_if(list, writes_it);
+  if (found == list.end()) return false;
+  // Behind a name, a value without one would seem to be for the same place.
+  if (found != list.begin() && !found->place.empty()) return false;
+  std::rotate(list.begin(), found, found + 1);
+  return true;
+}
+
 Advice with_saving(Advice advice, Alternative saving) {
   auto& list = advice.alternatives;
   const auto old = std::ranges::find_if(list, is_saving);
@@ -44,7 +59,7 @@ Advice with_saving(Advice advice, Alternative saving) {
 }
 
 Advice with_shape(const Advice& advice, const Sizes& from, const Sizes& sizes) {
-  Alternative saving = reshaping(sizes);
+  Alternative saving = rearranging(from, sizes);
   const auto old = std::ranges::find_if(advice.alternatives, is_saving);
   if (old != advice.alternatives.end() && without_ones(from) == without_ones(sizes))
     saving.reason = old->reason;

@@ -15,6 +15,10 @@ Alternative words_of(const Fix& fix, const std::string& here = "");
 /// Whether it says first, and for sure, what to write.
 bool begins_with_value(const Advice& advice);
 
+/// Moves the alternative that writes a fix's value to the front, if there is one: one whose place
+/// is `place`, or one without a place if `is_here`, as for what the finding is about.
+bool begin_with(Advice& advice, const std::string& value, const std::string& place, bool is_here);
+
 /// With another array to save. "write 2 values, or ", which comes before the old one, stays.
 Advice with_saving(Advice advice, Alternative saving);
 

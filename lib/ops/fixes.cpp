@@ -123,6 +123,12 @@ class FixFinder {
       const auto only = only_choice();
       if (only && (only->pointer == here.pointer || says_which(*only))) fix = Fix{*only};
     }
+    if (!fix && findings.size() == 1) {
+      if (const auto other = trials_.only_order(json_, findings.front())) {
+        target.suggestion = named(transposed(*other), other->tensor, target);
+        return;
+      }
+    }
     if (!fix && mend_file(findings, target)) return;
     if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
     if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(findings, target, here, 1);
@@ -133,8 +139,8 @@ class FixFinder {
     }
     const bool counts = findings.size() == 1 && is_about_dimension_count(here);
     if (const auto shape = counts ? only_shape() : std::nullopt) {
-      target.fix = in_document(shape->first);
-      target.suggestion = shape->second;
+      target.fix = in_document(shape->fix);
+      target.suggestion = named(shape->words, shape->fix.empty() ? shape->tensor : "", target);
       return;
     }
     if (begins_with_value(target.suggestion) && !here.ideas.empty() && trials_.are_left())
@@ -158,6 +164,17 @@ class FixFinder {
     return !list.empty();
   }
 
+  // The array is named where the message is not about it.
+  static Alternative named(Alternative saving, const std::string& tensor,
+                           const Diagnostic& finding) {
+    if (!tensor.empty() && !finding.message.starts_with(tensor)) saving.remark = " for " + tensor;
+    return saving;
+  }
+
+  Alternative transposed(const OtherShape& other) const {
+    return rearranging(before_.find_tensor(other.tensor)->sizes, other.sizes);
+  }
+
   // The sizes of a .npy file cannot be written, but its array can be saved in another shape.
   bool mend_file(const Diagnostics& findings, Diagnostic& target) {
     if (target.ideas.empty()) return false;
@@ -167,12 +184,15 @@ class FixFinder {
     const auto left_with = [&](const Sizes& sizes) {
       return left_with_shape(findings, target, {tensor_name_of(pointer), sizes});
     };
-    const auto ruled = pointer.ends_with("/Sizes")
-                           ? trials_.sizes_by_rules(json_, tensor_name_of(pointer))
-                           : std::vector<Sizes>{};
+    const std::string name = tensor_name_of(pointer);
+    const auto ruled = pointer.find("/Sizes") != pointer.npos ? trials_.sizes_by_rules(json_, name)
+                                                              : std::vector<Sizes>{};
+    Replacement proposed = target.ideas.front().front();
+    if (const auto channels = channel_sizes(target, tensor->sizes, trials_.first_dimensions()))
+      proposed.value = list_of(*channels);
     std::optional<Sizes> best;
     std::size_t left_with_best = 0;
-    for (const Sizes& sizes : shapes_for(tensor->sizes, target.ideas.front().front(), ruled)) {
+    for (const Sizes& sizes : shapes_for(tensor->sizes, proposed, ruled)) {
       const auto left = left_with(sizes);
       if (!left || (best && *left >= left_with_best)) continue;
       best = sizes;
@@ -182,12 +202,23 @@ class FixFinder {
     const auto is_right = [&](const Sizes& sizes) { return left_with(sizes) == 0; };
     const auto right = std::find_if(ruled.begin(), ruled.end(), is_right);
     if (best && left_with_best == 0) {
-      target.suggestion = with_shape(target.suggestion, tensor->sizes, *best);
+      const Advice advice = with_shape(target.suggestion, tensor->sizes, *best);
+      Alternative saving = named(advice.alternatives.back(), name, target);
+      // What a message about something else advises stays.
+      if (!target.message.starts_with(name)) {
+        target.suggestion.add(std::move(saving));
+      } else {
+        target.suggestion = with_saving(advice, std::move(saving));
+      }
     } else if (right != ruled.end()) {
       // It may be stretched, too.
-      target.suggestion = with_saving(
-          target.suggestion,
-          {.kind = Alternative::Kind::save, .value = "an array of sizes " + list_of(*right)});
+      const bool may_stretch =
+          target.rule.find(" == ") != std::string::npos && are_stretched(tensor->sizes, *right);
+      Alternative saving = may_stretch
+                               ? broadcasting(*right)
+                               : Alternative{.kind = Alternative::Kind::save,
+                                             .value = "an array of sizes " + list_of(*right)};
+      target.suggestion = with_saving(target.suggestion, named(std::move(saving), name, target));
     } else {
       return false;
     }
@@ -210,7 +241,9 @@ class FixFinder {
                                   const Diagnostic& here, int steps) {
     tried_.clear();
     const bool seems_right = findings.size() > 1 && is_inferred_output(here);
-    for (const Fix& idea : seems_right ? here.ideas : ideas_for(here, json_, *before_.spec)) {
+    for (const Fix& idea :
+         seems_right ? here.ideas
+                     : ideas_for(here, json_, *before_.spec, trials_.first_dimensions())) {
       auto fix = search(findings, target, json_, {}, idea, steps);
       if (!fix) continue;
       std::erase_if(*fix, [&](const Replacement& each) {  // what was never there
@@ -265,7 +298,11 @@ class FixFinder {
   // The text of a finding was made from its first idea, which may need more.
   Advice suggestion_of(const Fix& fix, const Diagnostic& finding) const {
     Advice advice = finding.suggestion;
-    if (fix.size() == 1 && advice.proposes(fix.front().value)) return advice;
+    if (fix.size() == 1) {
+      const Replacement& only = fix.front();
+      const std::string place = name_of_place(only.pointer);
+      if (begin_with(advice, only.value, place, is_about(finding, place))) return advice;
+    }
     const Fix first = finding.ideas.empty() ? Fix{} : finding.ideas.front();
     const bool begins_with_it = !first.empty() && first.size() <= fix.size() &&
                                 std::equal(first.begin(), first.end(), fix.begin());
@@ -307,7 +344,8 @@ class FixFinder {
     const Diagnostics left = fresh(*found, findings, target);
     if (left.empty()) return whole;
     if (steps == 1 || left.size() > 2) return std::nullopt;
-    for (const Fix& next : ideas_for(left.front(), json, *before_.spec)) {
+    for (const Fix& next :
+         ideas_for(left.front(), json, *before_.spec, trials_.first_dimensions())) {
       if (const auto fix = search(findings, target, json, whole, next, steps - 1)) return fix;
     }
     return std::nullopt;
@@ -338,19 +376,23 @@ class FixFinder {
     const auto only = only_choice();
     if (only) {
       say_together({*only}, words_of({*only}));
+    } else if (const auto other = trials_.only_order(json_, findings.front())) {
+      say_together({}, transposed(*other), other->tensor);
     } else if (const auto shape = only_shape()) {
-      say_together(shape->first, shape->second);
+      say_together(shape->fix, shape->words, shape->tensor);
     }
   }
 
-  void say_together(const Fix& fix, const Alternative& words) {
+  // `tensor` is that of the array which the words are about; "" where a fix names what it changes.
+  void say_together(const Fix& fix, const Alternative& words, const std::string& tensor = "") {
     for (Diagnostic& finding : findings_) {
       // It says so itself.
       if (!fix.empty() && finding.pointer == prefix_ + fix.front().pointer) return;
     }
     for (Diagnostic& finding : findings_) {
       finding.fix = in_document(fix);
-      finding.suggestion = with_common(finding.suggestion, words, findings_.size());
+      finding.suggestion = with_common(
+          finding.suggestion, named(words, fix.empty() ? tensor : "", finding), findings_.size());
     }
   }
 
@@ -359,10 +401,15 @@ class FixFinder {
            trials_.tensor_of_file(relative(finding.ideas.front().front().pointer)) != nullptr;
   }
 
-  // The one input that mends all findings if it has another number of dimensions, with its words;
-  // the fix is empty where a file has its sizes.
-  std::optional<std::pair<Fix, Alternative>> only_shape() {
-    std::optional<std::pair<Fix, Alternative>> only;
+  struct TensorFix {
+    Fix fix;  // empty where a file has the sizes
+    Alternative words;
+    std::string tensor;
+  };
+
+  // The one input that mends all findings if it has another number of dimensions.
+  std::optional<TensorFix> only_shape() {
+    std::optional<TensorFix> only;
     Description before = before_;
     for (const TensorUse& use : tensors_of(before)) {
       const Sizes& sizes = use.desc->sizes;
@@ -380,11 +427,21 @@ class FixFinder {
         const auto found = trials_.check(json, is_of_file ? other : OtherShape{});
         if (!found || !found->empty()) continue;
         if (only) return std::nullopt;
-        only = is_of_file ? std::pair(Fix{}, reshaping(shape)) : std::pair(fix, words_of(fix));
+        only = is_of_file ? TensorFix{{}, reshaping(shape), use.name()}
+                          : TensorFix{fix, words_of(fix), use.name()};
         break;
       }
     }
     return trials_.are_left() ? only : std::nullopt;
+  }
+
+  // Whether the message's subject, if it is a field, is the field of a place.
+  bool is_about(const Diagnostic& finding, const std::string& place) const {
+    const auto field_of = [](const std::string& text) {
+      return text.substr(0, text.find_first_of(" .["));
+    };
+    const std::string subject = field_of(finding.message);
+    return before_.spec->find_field(subject) == nullptr || subject == field_of(place);
   }
 
   // A field that is missing is added.
@@ -394,7 +451,8 @@ class FixFinder {
     if (is_missing && finding.pointer == relative(pointer_of_fields()))
       return how_to_write(before_.document(), before_.fields_object(),
                           name_of_place(fix.front().pointer), fix.front().value);
-    return words_of(fix, finding.pointer);
+    const bool is_clear = is_about(finding, name_of_place(finding.pointer));
+    return words_of(fix, is_clear ? finding.pointer : "");
   }
 
   std::string pointer_of_fields() const {

@@ -115,7 +115,8 @@ class Remedy {
 
   Advice of_bound() const {
     const auto bound = formula_.evaluate(*violation_.bound, scope_, variables_);
-    if (subject_ == nullptr || !bound || subject_->attribute == "DataType") return {};
+    if (subject_ == nullptr || !bound || subject_->attribute == "DataType" || is_of_file())
+      return {};
     if (violation_.words == "must be a multiple of")
       return Alternative::write("a multiple of " + to_text(*bound));
     if (violation_.words == "must be") return Alternative::write(to_text(*bound));
@@ -130,6 +131,14 @@ class Remedy {
     if (violation_.words == "must be less than") return at_most(bound->integer() - 1);
     if (violation_.words == "must be at most") return at_most(bound->integer());
     return {};
+  }
+
+  // The sizes that a file has cannot be written.
+  bool is_of_file() const {
+    const auto place = formula_.place_at(violation_.subject, scope_, variables_);
+    if (!place || place->reference.attribute != "Sizes") return false;
+    const TensorDesc* tensor = fields_.find_tensor(place->reference.field, place->element);
+    return tensor != nullptr && tensor->has_file && !fields_.is_written(*place);
   }
 
   bool is_dimension_count() const { return subject_->attribute == "DimensionCount"; }

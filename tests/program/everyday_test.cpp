@@ -52,7 +52,8 @@ TEST_CASE("a file of the wrong rank is named, with what to type in NumPy") {
   const auto deep = files.run({"check", "op.json", "-i", "deep.npy"});
   CHECK(contains(deep.error, "StartPadding and EndPadding have 2 values, must have 3\n"));
   CHECK(contains(deep.error, "DimensionCount is 3, as InputTensor has in deep.npy: [2, 3, 4]\n"));
-  CHECK(deep.error.ends_with("help: write 3 values, or save array.reshape(6, 4)\n"));
+  CHECK(
+      deep.error.ends_with("help: write 3 values, or save array.reshape(6, 4) for InputTensor\n"));
 }
 
 TEST_CASE("a file of the wrong type or shape is told what to type in NumPy") {
@@ -63,9 +64,13 @@ TEST_CASE("a file of the wrong type or shape is told what to type in NumPy") {
   files.write("described.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {
       "InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 3]}}})");
   const auto shape = files.run({"check", "described.json", "-i", "x.npy"});
-  CHECK(contains(shape.error, "help: write [3, 4], or save array.reshape(4, 3)\n"));
+  CHECK(contains(shape.error, "help: write [3, 4], or save array.transpose(1, 0)\n"));
   const auto other = files.run({"check", "described.json", "-i", "double.npy"});
   CHECK(contains(other.error, "help: write \"FLOAT64\", or save array.astype(numpy.float32)\n"));
+  const auto root =
+      files.run({"check", "ELEMENT_WISE_SQRT", "--set", "InputTensor=FLOAT32", "-i", "double.npy"});
+  CHECK(contains(root.error, "InputTensor.DataType is FLOAT32, but double.npy has FLOAT64\n"));
+  CHECK(contains(root.error, "help: save array.astype(numpy.float32)\n"));
 }
 
 TEST_CASE("arrays of numpy.bool_ are UINT8") {
@@ -263,11 +268,11 @@ TEST_CASE("a file with too many dimensions for all else is reshaped once for bot
       "EndPadding": [2], "OutputTensor": {"DataType": "FLOAT32", "Sizes": [15]}}})");
   const auto both = files.run({"check", "one.json", "-i", "x.npy"}).error;
   CHECK(contains(both,
-                 "help: save array.reshape(12), which mends both findings; otherwise write "
-                 "Sizes of 2 dimensions\n"));
+                 "help: save array.reshape(12) for InputTensor, which mends both findings; "
+                 "otherwise write Sizes of 2 dimensions\n"));
   CHECK(contains(both,
-                 "help: save array.reshape(12), which mends both findings; otherwise write "
-                 "2 values\n"));
+                 "help: save array.reshape(12) for InputTensor, which mends both findings; "
+                 "otherwise write 2 values\n"));
 }
 
 TEST_CASE("files of which one can be stretched to the other are told so") {
@@ -287,7 +292,8 @@ TEST_CASE("files of which one can be stretched to the other are told so") {
     return error.substr(std::min(error.rfind("help: "), error.size()));
   };
   CHECK(help("a.npy", "row.npy") ==
-        "help: add --broadcast to stretch it as NumPy does, or save an array of sizes [2, 3]\n");
+        "help: add --broadcast to stretch it as NumPy does, or save "
+        "numpy.broadcast_to(array, (2, 3))\n");
   CHECK(help("row.npy", "a.npy") ==
         "help: add --broadcast to stretch ATensor as NumPy does, or save an array of sizes [3]\n");
   CHECK(help("a.npy", "two.npy") == "help: save an array of sizes [2, 3]\n");

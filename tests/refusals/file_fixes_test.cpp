@@ -12,6 +12,7 @@ const std::string convolution =
     R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
        "Dilations": [1, 1], "StartPadding": [1, 1], "EndPadding": [1, 1],
        "OutputPadding": [0, 0], "GroupCount": 1)";
+const std::string gemm = R"("TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1)";
 
 Diagnostics found_in(const std::string& operator_name, const std::string& fields,
                      const std::vector<TensorOfFile>& files) {
@@ -31,6 +32,20 @@ std::string advised(const std::string& operator_name, const std::string& fields,
 
 }  // namespace
 
+TEST_CASE("fixes with files: one value for each channel has the channels in dimension 1") {
+  const std::string fields = R"("Spatial": true, "Epsilon": 0.001)";
+  const Sizes one{64};
+  const Diagnostics found = found_in("BATCH_NORMALIZATION", fields,
+                                     {{"InputTensor", {1, 64, 64, 64}},
+                                      {"MeanTensor", one},
+                                      {"VarianceTensor", one},
+                                      {"ScaleTensor", one},
+                                      {"BiasTensor", one}});
+  REQUIRE(found.size() == 4);
+  for (const auto& finding : found)
+    CHECK(finding.suggestion.text() == "save array.reshape(1, 64, 1, 1)");
+}
+
 TEST_CASE("fixes with files: a filter of fewer channels is one of groups") {
   const Sizes input{1, 32, 8, 9};
   CHECK(advised("CONVOLUTION", convolution,
@@ -39,6 +54,12 @@ TEST_CASE("fixes with files: a filter of fewer channels is one of groups") {
   CHECK(advised("CONVOLUTION", convolution,
                 {{"InputTensor", input}, {"FilterTensor", {64, 8, 3, 3}}}) ==
         "write 4 for GroupCount");
+}
+
+TEST_CASE("fixes with files: an array that cannot be stretched is to be broadcast in NumPy") {
+  const std::vector<TensorOfFile> files{
+      {"ATensor", {10, 64}}, {"BTensor", {64, 32}}, {"CTensor", {1, 32}}};
+  CHECK(advised("GEMM", gemm, files) == "save numpy.broadcast_to(array, (10, 32))");
 }
 
 TEST_CASE("fixes with files: an array is reshaped only where that helps") {
@@ -52,6 +73,41 @@ TEST_CASE("fixes with files: an array is reshaped only where that helps") {
                 R"("Strides": [1, 1, 1, 1], "WindowSize": [2, 2], "StartPadding": [0, 0],
                    "EndPadding": [0, 0])",
                 {{"InputTensor", {1, 3, 8, 10}}}) == "write 2 values");
+}
+
+TEST_CASE("fixes with files: advice says which array is to be saved") {
+  const Diagnostics found = found_in("CONVOLUTION", convolution,
+                                     {{"InputTensor", {3, 8, 9}}, {"FilterTensor", {4, 3, 3, 3}}});
+  REQUIRE(!found.empty());
+  for (const auto& finding : found)
+    CHECK(finding.suggestion.text().find("save array.reshape(1, 3, 8, 9) for InputTensor") == 0);
+}
+
+TEST_CASE("fixes with files: what another layout explains is transposed, not reshaped") {
+  CHECK(advised("CONVOLUTION", convolution,
+                {{"InputTensor", {1, 8, 9, 3}}, {"FilterTensor", {4, 3, 3, 3}}}) ==
+        "save array.transpose(0, 3, 1, 2) for InputTensor");
+  CHECK(advised("CONVOLUTION", convolution,
+                {{"InputTensor", {1, 3, 8, 9}}, {"FilterTensor", {5, 5, 3, 4}}}) ==
+        "save array.transpose(3, 2, 0, 1)");
+  const Diagnostics both =
+      found_in("ELEMENT_WISE_ADD", "", {{"ATensor", {3, 4}}, {"BTensor", {4, 3}}});
+  REQUIRE(both.size() == 2);
+  for (const auto& finding : both)
+    CHECK(finding.suggestion.text() == "save array.transpose(1, 0), which mends both findings");
+}
+
+TEST_CASE("fixes with files: the field that is to change is named if the message is about a file") {
+  CHECK(advised("DEPTH_TO_SPACE", "\"BlockSize\": 2", {{"InputTensor", {1, 3, 8, 9}}}) ==
+        "write 1 for BlockSize");
+  CHECK(advised("DEPTH_TO_SPACE", "\"BlockSize\": 8", {{"InputTensor", {1, 4, 8, 9}}}) ==
+        "change InputTensor.Sizes[1] or BlockSize");
+}
+
+TEST_CASE("fixes with files: an axis from the end is counted in the dimensions of a file") {
+  CHECK(advised("CUMULATIVE_SUMMATION",
+                R"("Axis": -1, "AxisDirection": "INCREASING", "HasExclusiveSum": false)",
+                {{"InputTensor", {2, 3, 5}}}) == "write 2");
 }
 
 }  // namespace dmlop::test::file_fixes_test

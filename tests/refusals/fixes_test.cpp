@@ -103,12 +103,22 @@ TEST_CASE("fixes: an integer that is written as a float stays the same number") 
   REQUIRE(sum.size() == 1);
   CHECK(sum[0].suggestion.text() == "write 1");
   CHECK(sum[0].fix == dmlop::Fix{{"/desc/Axis", "1"}});
-  const auto sizes = mended("ACTIVATION_RELU",
-                            R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2.0, 3.5]}})");
+  const auto sizes =
+      mended("ACTIVATION_RELU", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2.0, 3.5]}})");
   REQUIRE(sizes.size() == 2);
   CHECK(sizes[0].suggestion.text() == "write 2");
   CHECK(sizes[0].fix == dmlop::Fix{{"/desc/InputTensor/Sizes/0", "2"}});
   CHECK(sizes[1].suggestion.empty());
+}
+
+TEST_CASE("fixes: advice begins with what the fix does") {
+  const auto gemm = mended("GEMM", R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [10, 64]},
+                         "BTensor": {"DataType": "FLOAT32", "Sizes": [32, 64]},
+                         "OutputTensor": {"DataType": "FLOAT32", "Sizes": [10, 32]},
+                         "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0})");
+  REQUIRE(gemm.size() == 1);
+  CHECK(gemm[0].suggestion.text() == R"(write "TRANSPOSE" for TransB)");
+  CHECK(gemm[0].fix == dmlop::Fix{{"/desc/TransB", "\"TRANSPOSE\""}});
 }
 
 TEST_CASE("fixes: the field whose change mends everything is named first") {
