@@ -1,5 +1,6 @@
 #include "bench_text.hpp"
 
+#include "base/output.hpp"
 #include "base/text.hpp"
 
 namespace dmlop::app {
