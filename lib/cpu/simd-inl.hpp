@@ -17,17 +17,6 @@ namespace dmlop::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
-#if HWY_TARGET == HWY_SCALAR
-  hn::TFromD<D> lane;
-  std::memcpy(&lane, from, sizeof lane);
-  return hn::LoadU(d, &lane);
-#else
-  return hn::LoadU(d, reinterpret_cast<const hn::TFromD<D>*>(from));
-#endif
-}
-
 /// The first `count` lanes; the others are 0.
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const std::byte* from, std::size_t count) {
@@ -36,23 +25,35 @@ HWY_INLINE hn::Vec<D> load_part(D d, const std::byte* from, std::size_t count) {
   return hn::Load(d, lanes);
 }
 
-template <class D>
-HWY_INLINE void store(hn::Vec<D> v, D d, std::byte* to) {
-#if HWY_TARGET == HWY_SCALAR
-  hn::TFromD<D> lane;
-  hn::StoreU(v, d, &lane);
-  std::memcpy(to, &lane, sizeof lane);
-#else
-  hn::StoreU(v, d, reinterpret_cast<hn::TFromD<D>*>(to));
-#endif
-}
-
 /// Stores the first `count` lanes.
 template <class D>
 HWY_INLINE void store_part(hn::Vec<D> v, D d, std::byte* to, std::size_t count) {
   HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
   hn::Store(v, d, lanes);
   std::memcpy(to, lanes, count * sizeof(hn::TFromD<D>));
+}
+
+/// Highway loads and stores a single lane as a number, whose address must be a multiple of its
+/// size.
+template <class D>
+inline constexpr bool is_one_lane = hn::MaxLanes(D()) == 1;
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
+  if constexpr (is_one_lane<D>) {
+    return load_part(d, from, 1);
+  } else {
+    return hn::LoadU(d, reinterpret_cast<const hn::TFromD<D>*>(from));
+  }
+}
+
+template <class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, std::byte* to) {
+  if constexpr (is_one_lane<D>) {
+    store_part(v, d, to, 1);
+  } else {
+    hn::StoreU(v, d, reinterpret_cast<hn::TFromD<D>*>(to));
+  }
 }
 
 /// Doubles rounded to floats; those beyond float's range are infinite.
