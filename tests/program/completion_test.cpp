@@ -14,7 +14,7 @@ std::string completed(const Folder& folder, const std::string& words) {
   const std::string script = "PATH=\"" + program + ":$PATH\"; . ./dmlop.bash; COMP_WORDS=(" +
                              words +
                              "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _dmlop; "
-                             "printf '%s\\n' \"${COMPREPLY[@]}\" | sort";
+                             "printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort";
   const auto result = Process({"bash", "-c", script}, {.folder = folder.path()}).wait();
   CHECK(result.error == "");
   return result.output;

@@ -133,7 +133,7 @@ inline const std::vector<RealFunction>& real_functions() {
   return all;
 }
 
-/// An integer of a type, as 128 bits: no operation here overflows.
+/// An integer of a type, as 128 bits: no operation here overflows but a product of two UINT64.
 using Wide = __int128;
 
 inline Wide integer(DataType type, const std::byte* element) {
@@ -143,6 +143,12 @@ inline Wide integer(DataType type, const std::byte* element) {
   const bool is_negative = info(type).kind == NumberKind::signed_integer && (bits >> (width - 1)) != 0;
   return is_negative ? static_cast<Wide>(bits) - (static_cast<Wide>(1) << width)
                      : static_cast<Wide>(bits);
+}
+
+/// The low 128 bits of a product.
+inline Wide low_product(Wide a, Wide b) {
+  using Unsigned = unsigned __int128;
+  return static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
 }
 
 inline Wide floor_divided(Wide a, Wide b) {
@@ -164,7 +170,7 @@ inline const std::vector<IntegerFunction>& integer_functions() {
   static const std::vector<IntegerFunction> all{
       {"ELEMENT_WISE_ADD", two, [](Wide a, Wide b) { return a + b; }},
       {"ELEMENT_WISE_SUBTRACT", two, [](Wide a, Wide b) { return a - b; }},
-      {"ELEMENT_WISE_MULTIPLY", two, [](Wide a, Wide b) { return a * b; }},
+      {"ELEMENT_WISE_MULTIPLY", two, [](Wide a, Wide b) { return low_product(a, b); }},
       {"ELEMENT_WISE_DIVIDE", two, [](Wide a, Wide b) { return b == 0 ? Wide(-1) : a / b; }},
       {"ELEMENT_WISE_MODULUS_TRUNCATE", two,
        [](Wide a, Wide b) { return b == 0 ? Wide(-1) : a % b; }},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -23,15 +22,11 @@ inline std::string part(unsigned field, const std::string& bytes) {
 }
 
 inline std::string raw_floats(const std::vector<float>& values) {
-  std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
 inline std::string raw_integers(const std::vector<std::int64_t>& values) {
-  std::string bytes(values.size() * sizeof(std::int64_t), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t)};
 }
 
 /// A TensorProto without values, of ONNX's type (1 is FLOAT, 7 is INT64).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 
 namespace dmlop::test {
 namespace {
@@ -139,9 +140,10 @@ class RecordedCommands : public gpu::Commands {
     require(bindings[gpu::scratch_slot].range.bytes >= dispatch.scratch_bytes,
             name + ": the scratch is too small");
     const gpu::ResidentRange& parameters = bindings[gpu::parameters_slot].range;
-    require(parameters.bytes >= dispatch.parameters.size() * 4 &&
-                std::memcmp(static_cast<RecordedBuffer*>(parameters.buffer)->at(parameters.offset),
-                            dispatch.parameters.data(), dispatch.parameters.size() * 4) == 0,
+    const auto wanted = std::as_bytes(std::span(dispatch.parameters));
+    require(parameters.bytes >= wanted.size() &&
+                std::equal(wanted.begin(), wanted.end(),
+                           static_cast<RecordedBuffer*>(parameters.buffer)->at(parameters.offset)),
             name + ": other parameters than the dispatch's");
   }
 
