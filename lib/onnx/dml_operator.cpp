@@ -66,6 +66,13 @@ View broadcast(View view, const Sizes& sizes) {
   return view;
 }
 
+View cropped(View view, const Sizes& sizes) {
+  if (view.sizes == sizes) return view;
+  if (view.strides.empty()) view.strides = packed_strides(view.sizes);
+  view.sizes = sizes;
+  return view;
+}
+
 View reshaped(View view, Sizes sizes) {
   if (!view.strides.empty()) throw std::logic_error("a view with strides cannot be reshaped");
   view.sizes = std::move(sizes);

@@ -26,6 +26,8 @@ struct View {
 View padded(View view, std::size_t dimensions = 4);
 /// The view repeated to larger sizes, or to more of them, by strides of 0. The sizes must fit.
 View broadcast(View view, const Sizes& sizes);
+/// The first elements of each dimension. The sizes must not be larger than the view's.
+View cropped(View view, const Sizes& sizes);
 /// The packed elements with other sizes.
 View reshaped(View view, Sizes sizes);
 /// The view with its dimensions in another order.

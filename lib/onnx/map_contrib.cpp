@@ -86,12 +86,15 @@ void map_matmul_n_bits(Mapping& node) {
   if (required_count(node, "bits") != 4) Mapping::refuse("its bits are not 4");
   if (node.has(4) || node.has(5)) Mapping::refuse("it has g_idx or a bias");
   const Value& value = node.in(0);
-  if (value.sizes.empty() || value.sizes.back() != k || k % block != 0)
-    Mapping::refuse("its K does not fit its input and its blocks");
-  const std::uint64_t blocks = k / block;
+  if (value.sizes.empty() || value.sizes.back() != k)
+    Mapping::refuse_invalid(
+        "its K is " + std::to_string(k) + ", but its input has the sizes " + list_of(value.sizes),
+        "the last dimension of the input is K");
+  const std::uint64_t blocks = (k + block - 1) / block;
+  const Sizes padded_sizes{n, blocks * block};  // the last block of each row may be filled up
   View weights = node.view(1);
   weights.type = DataType::UInt4;
-  weights.sizes = {n, k};
+  weights.sizes = padded_sizes;
   const View scales = reshaped(node.view(2), {n, blocks});
   std::vector<View> tensors{scales};
   if (node.has(3)) {
@@ -105,7 +108,7 @@ void map_matmul_n_bits(Mapping& node) {
     if (blocks % 2 != 0) zero.strides = {blocks + 1, 1};
     tensors.push_back(zero);
   }
-  const View matrix = node.temporary(value.type, {n, k});
+  const View matrix = node.temporary(value.type, padded_sizes);
   node.add(DmlOperator("DEQUANTIZE")
                .input("InputTensor", weights)
                .choose("QuantizationType", tensors.size() == 1 ? "SCALE" : "SCALE_ZERO_POINT")
@@ -117,7 +120,7 @@ void map_matmul_n_bits(Mapping& node) {
   const View from = node.view(0);
   node.add(DmlOperator("GEMM")
                .input("ATensor", reshaped(from, {rows, k}))
-               .input("BTensor", matrix)
+               .input("BTensor", cropped(matrix, {n, k}))
                .output("OutputTensor", reshaped(node.output(0, value, sizes), {rows, n}))
                .choose("TransA", "NONE")
                .choose("TransB", "TRANSPOSE")

@@ -570,16 +570,18 @@ TEST_CASE("onnx sizes: depth becomes space in rows and columns that are not alik
   }
 }
 
-// One run of 4-bit numbers for each row, which begins with a byte of its own.
+// One run of 4-bit numbers for each row, which begins with a byte of its own. The last block of a
+// row may have places that K lacks.
 TEST_CASE("onnx sizes: MatMulNBits has whole bytes of zero points for each row") {
   const std::uint64_t n = 3, block = 16, rows = 2;
   for (const std::uint64_t blocks : {1U, 2U, 3U, 4U, 5U}) {
-    for (const bool is_flat : {false, true}) {
+    for (const std::uint64_t lacking : {0U, 2U, 7U}) {
+      const bool is_flat = lacking == 2;
       for (const bool has_zeros : {false, true}) {
         CAPTURE(blocks);
-        CAPTURE(is_flat);
+        CAPTURE(lacking);
         CAPTURE(has_zeros);
-        const std::uint64_t k = blocks * block, zero_bytes = (blocks + 1) / 2;
+        const std::uint64_t k = blocks * block - lacking, zero_bytes = (blocks + 1) / 2;
         const Numbers x = some_numbers({4, rows, k}, 1);
         const Numbers scales = some_numbers(is_flat ? Sizes{n * blocks} : Sizes{n, blocks}, 2);
         Numbers weights = whole({n, blocks, block / 2}, DataType::UInt8, 0, 100, 3);
@@ -597,7 +599,7 @@ TEST_CASE("onnx sizes: MatMulNBits has whole bytes of zero points for each row")
             const std::uint64_t row = place[2], at_block = i / block;
             const double zero = has_zeros ? nibble(zeros, row * 2 * zero_bytes + at_block) : 8;
             sum += at(x, {place[0], place[1], i}) * scales.values[row * blocks + at_block] *
-                   (nibble(weights, row * k + i) - zero);
+                   (nibble(weights, row * blocks * block + i) - zero);
           }
           return sum;
         });
