@@ -29,12 +29,28 @@ void map_gather(Mapping& node) {
                .count("IndexDimensions", indices.sizes.size()));
 }
 
+/// The part of a tensor that indices along an axis reach. DirectML takes indices that have its
+/// sizes everywhere else, ONNX also smaller ones.
+Sizes reached_sizes(const Sizes& tensor, const Sizes& indices, std::size_t axis) {
+  Sizes sizes = indices;
+  if (sizes.size() == tensor.size()) sizes[axis] = tensor[axis];
+  const bool fits =
+      sizes.size() == tensor.size() &&
+      std::ranges::equal(sizes, tensor, [](std::uint64_t a, std::uint64_t b) { return a <= b; });
+  if (!fits)
+    Mapping::refuse_invalid(
+        "its indices " + list_of(indices) + " do not fit its input " + list_of(tensor),
+        "indices have as many dimensions as the input, and none is larger except the axis");
+  return sizes;
+}
+
 void map_gather_elements(Mapping& node) {
   const Value& value = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.integer("axis", 0), value.sizes.size());
-  const View from = padded(node.view(0));
+  const Sizes& indices = node.in(1).sizes;
+  const View from = padded(cropped(node.view(0), reached_sizes(value.sizes, indices, axis)));
   const View places = padded(node.view(1));
-  const View to = padded(node.output(0, value, node.in(1).sizes));
+  const View to = padded(node.output(0, value, indices));
   node.add(DmlOperator("GATHER_ELEMENTS")
                .input("InputTensor", from)
                .input("IndicesTensor", places)
@@ -53,6 +69,12 @@ void map_scatter_elements(Mapping& node) {
   refuse_reduction(node);
   const Value& value = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.integer("axis", 0), value.sizes.size());
+  const Sizes& indices = node.in(1).sizes;
+  if (reached_sizes(value.sizes, indices, axis) != value.sizes)
+    throw Refusal{"its indices " + list_of(indices) + " reach a part of its input " +
+                      list_of(value.sizes) + " only",
+                  "DirectML takes indices that differ from the input in the axis only",
+                  "use ScatterND, whose indices name every dimension"};
   const View from = padded(node.view(0));
   const View places = padded(node.view(1));
   const View updates = padded(node.view(2));

@@ -84,7 +84,7 @@ void map_unsqueeze(Mapping& node) {
   const Sizes& from = node.in(0).sizes;
   const auto written = axes_given(node, 1, "axes");
   const std::size_t count = from.size() + written.size();
-  const auto axes = Mapping::axes_of(written, count);
+  const auto axes = Mapping::axes_as_written(written, count);
   Sizes sizes;
   for (std::size_t i = 0, next = 0; i < count; ++i)
     sizes.push_back(std::find(axes.begin(), axes.end(), i) != axes.end() ? 1 : from[next++]);
@@ -216,6 +216,7 @@ struct Window {
 Window window_of(std::int64_t start, std::int64_t end, std::int64_t step, std::uint64_t length) {
   const auto all = static_cast<std::int64_t>(length);
   if (step == 0) Mapping::refuse_invalid("its step is 0");
+  if (length == 0) return {};
   step = std::clamp<std::int64_t>(step, -0x7FFFFFFF, 0x7FFFFFFF);
   const auto place = [&](std::int64_t written, std::int64_t low, std::int64_t high) {
     if (written < 0) written = written < -all ? -1 - all + all : written + all;
@@ -228,7 +229,8 @@ Window window_of(std::int64_t start, std::int64_t end, std::int64_t step, std::u
     window.offset = static_cast<std::uint64_t>(first);
     window.size = static_cast<std::uint64_t>(std::max<std::int64_t>(0, last - first));
   } else {
-    const std::int64_t first = place(start, -1, all - 1);
+    // Only the end may lie before the first element; ONNX moves the start to it.
+    const std::int64_t first = place(start, 0, all - 1);
     const std::int64_t last = place(end, -1, all - 1);
     window.offset = static_cast<std::uint64_t>(last + 1);
     window.size = static_cast<std::uint64_t>(std::max<std::int64_t>(0, first - last));

@@ -158,8 +158,10 @@ std::vector<std::size_t> Mapping::axes_as_written(const std::vector<std::int64_t
 
 std::vector<std::size_t> Mapping::axes_of(const std::vector<std::int64_t>& axes,
                                           std::size_t dimensions) {
-  std::vector<std::size_t> list = axes_as_written(axes, dimensions);
+  std::vector<std::size_t> list;
+  for (const std::int64_t axis : axes) list.push_back(axis_of(axis, dimensions));
   std::ranges::sort(list);
+  list.erase(std::ranges::unique(list).begin(), list.end());
   return list;
 }
 

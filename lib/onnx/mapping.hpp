@@ -107,7 +107,7 @@ class Mapping {
   /// Refuses a dimension that is named twice.
   static std::vector<std::size_t> axes_as_written(const std::vector<std::int64_t>& axes,
                                                   std::size_t dimensions);
-  /// The same, sorted.
+  /// The same, sorted. A dimension that is named twice counts once, as in ONNX Runtime.
   static std::vector<std::size_t> axes_of(const std::vector<std::int64_t>& axes,
                                           std::size_t dimensions);
 
