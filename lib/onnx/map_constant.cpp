@@ -157,9 +157,9 @@ void map_trilu(Mapping& node) {
     if (values.size() != 1) Mapping::refuse_invalid("its k must be one number");
     k = std::clamp<std::int64_t>(values.front(), -0x40000000, 0x40000000);
   }
-  const View from = padded(node.view(0));
+  const View from = node.merged(padded(node.view(0)), 4);
   const Value& value = node.in(0);
-  const View to = padded(node.output(0, value, value.sizes));
+  const View to = node.merged(padded(node.output(0, value, value.sizes)), 4);
   const auto begin = static_cast<std::int32_t>(upper ? -0x7FFFFFFF : k + 1);
   const auto end = static_cast<std::int32_t>(upper ? k : 0x7FFFFFFF);
   node.add(DmlOperator("DIAGONAL_MATRIX1")

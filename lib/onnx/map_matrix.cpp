@@ -1,5 +1,6 @@
 // Operators of ONNX that multiply matrices.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/text.hpp"
@@ -39,23 +40,37 @@ void map_gemm(Mapping& node) {
                .set("Beta", third ? node.real("beta", 1) : 0.0F));
 }
 
+// DirectML's matrices have at most so many dimensions.
+constexpr std::size_t matrix_dimensions = 4;
+
 /// The matrices of a MatMul, broadcast to each other.
 struct Matrices {
   View a;
   View b;
-  Sizes output;       // with 4 dimensions and more
+  Sizes output;       // with DirectML's dimensions
   Sizes onnx_output;  // as ONNX says
 };
+
+/// Rows and columns change places.
+View turned(const View& view) {
+  if (view.sizes.size() < 2) return view;
+  std::vector<std::size_t> order(view.sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::swap(order[order.size() - 2], order[order.size() - 1]);
+  return transposed(view, order);
+}
 
 Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
   View a = node.view(first);
   View b = node.view(second);
+  if (node.integer("transA", 0) != 0) a = turned(a);
+  if (node.integer("transB", 0) != 0) b = turned(b);
   if (a.sizes.empty() || b.sizes.empty())
     Mapping::refuse_invalid("its matrices have no dimensions");
   const bool is_row = a.sizes.size() == 1, is_column = b.sizes.size() == 1;
   if (is_row) a.sizes.insert(a.sizes.begin(), 1);
   if (is_column) b.sizes.push_back(1);
-  const std::size_t count = std::max({a.sizes.size(), b.sizes.size(), std::size_t{4}});
+  const std::size_t count = std::max({a.sizes.size(), b.sizes.size(), matrix_dimensions});
   const std::string text = list_of(node.in(first).sizes) + " and " + list_of(node.in(second).sizes);
   const std::size_t rank = std::max(a.sizes.size(), b.sizes.size());
   a = padded(a, count);
@@ -76,6 +91,9 @@ Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
   made.onnx_output.assign(made.output.end() - static_cast<std::ptrdiff_t>(rank), made.output.end());
   if (is_column) made.onnx_output.pop_back();
   if (is_row) made.onnx_output.erase(made.onnx_output.end() - (is_column ? 1 : 2));
+  made.a = node.merged(made.a, matrix_dimensions);
+  made.b = node.merged(made.b, matrix_dimensions);
+  made.output = node.merged({"", made.a.type, made.output, {}}, matrix_dimensions).sizes;
   return made;
 }
 
@@ -88,8 +106,15 @@ void map_matrix_product(Mapping& node) {
                .output("OutputTensor", to)
                .choose("TransA", "NONE")
                .choose("TransB", "NONE")
-               .set("Alpha", 1.0F)
+               .set("Alpha", node.real("alpha", 1))
                .set("Beta", 0.0F));
+}
+
+void map_fused_product(Mapping& node) {
+  if (node.integer("transBatchA", 0) != 0 || node.integer("transBatchB", 0) != 0)
+    Mapping::refuse("it transposes a batch (transBatchA, transBatchB)",
+                    "the provider transposes rows and columns only");
+  map_matrix_product(node);
 }
 
 /// One number, or one for each row or column.
@@ -260,6 +285,7 @@ void map_einsum(Mapping& node) {
 constexpr OnnxOperator matrix_table[]{
     {"Gemm", "", "GEMM", map_gemm},
     {"MatMul", "", "GEMM", map_matrix_product},
+    {"FusedMatMul", microsoft, "GEMM", map_fused_product},
     {"MatMulInteger", "", "MATRIX_MULTIPLY_INTEGER", map_integer_product},
     {"QLinearMatMul", "", "QUANTIZED_LINEAR_MATRIX_MULTIPLY", map_quantized_product},
     {"Einsum", "", "ELEMENT_WISE_MULTIPLY and REDUCE, or ELEMENT_WISE_IDENTITY", map_einsum},

@@ -142,13 +142,27 @@ std::string round(Mapping& node, std::vector<Resampling>& all) {
   Mapping::refuse("its nearest_mode \"" + printable(mode) + "\" is none of the provider's");
 }
 
-/// At least four dimensions; those of one element on both sides are left out first, as the provider
-/// does, so that more of the others fit.
+/// Every place stays where it is.
+bool is_unchanged(const Resampling& one) {
+  return one.from == one.to && one.scale == 1 && one.input_offset + one.output_offset == 0;
+}
+
+/// Four dimensions, if they can be. Those of one element on both sides are left out first, as the
+/// provider does, so that more of the others fit. Of what are still too many, neighbors that stay
+/// as they are become one.
 std::vector<Resampling> squeezed(std::vector<Resampling> all) {
   const bool has_others = std::any_of(
       all.begin(), all.end(), [](const Resampling& one) { return one.from != 1 || one.to != 1; });
   if (has_others)
     std::erase_if(all, [](const Resampling& one) { return one.from == 1 && one.to == 1; });
+  for (std::size_t i = 1; i < all.size() && all.size() > 4;) {
+    if (!is_unchanged(all[i - 1]) || !is_unchanged(all[i])) {
+      ++i;
+      continue;
+    }
+    all[i - 1].from = all[i - 1].to = all[i - 1].from * all[i].from;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   if (all.size() < 4) {
     const Resampling outer{.input_offset = 0.5F, .output_offset = -0.5F};
     all.insert(all.begin(), 4 - all.size(), outer);

@@ -228,6 +228,32 @@ View Mapping::temporary(DataType type, const Sizes& sizes) {
   return {own_edge("part"), type, sizes, {}};
 }
 
+View Mapping::packed(const View& view) {
+  if (view.strides.empty()) return view;
+  const View copy = temporary(view.type, view.sizes);
+  add_unary("ELEMENT_WISE_IDENTITY", view, copy);
+  return copy;
+}
+
+View Mapping::merged(const View& view, std::size_t most) {
+  if (view.sizes.size() <= most) return view;
+  const std::size_t last = view.sizes.size() - most;  // of the dimensions that become one
+  View made{view.edge, view.type, {1}, {}};
+  for (std::size_t i = 0; i <= last; ++i) made.sizes[0] *= view.sizes[i];
+  made.sizes.insert(made.sizes.end(), view.sizes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                    view.sizes.end());
+  if (view.strides.empty()) return made;
+  made.strides.assign(view.strides.begin() + static_cast<std::ptrdiff_t>(last), view.strides.end());
+  std::optional<std::uint64_t> span;  // from one place of the next dimension to the next place
+  for (std::size_t i = last + 1; i-- > 0;) {
+    if (view.sizes[i] == 1) continue;
+    if (!span) made.strides[0] = view.strides[i];
+    if (span && view.strides[i] != *span) return merged(packed(view), most);
+    span = view.strides[i] * view.sizes[i];
+  }
+  return made;
+}
+
 View Mapping::constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes) {
   View view{own_edge("constant"), type, sizes, {}};
   constants.push_back({view.edge, new_data(type, sizes, std::move(bytes))});

@@ -127,6 +127,11 @@ class Mapping {
   View temporary(DataType type, const Sizes& sizes);
   /// The view itself if it has the type, or what CAST makes of it.
   View converted(const View& view, DataType type);
+  /// The packed elements, or the view's own if they are packed.
+  View packed(const View& view);
+  /// The view with its first dimensions as one, so that it has at most so many. Where strides do
+  /// not allow that, it is copied.
+  View merged(const View& view, std::size_t most);
   /// A constant that the mapping makes.
   View constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes);
   View constant_number(DataType type, double number);
@@ -151,7 +156,7 @@ class Mapping {
   std::vector<DmlOperator> operators;
   std::vector<std::optional<Value>> outputs;
   std::vector<Constant> constants;
-  std::vector<const Value*> used;  // inputs that became edges
+  std::vector<const Value*> used;            // inputs that became edges
 
  private:
   void require_full_inputs() const;

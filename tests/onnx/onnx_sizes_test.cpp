@@ -118,6 +118,14 @@ TEST_CASE("onnx sizes: MatMul of batches and of vectors") {
       {{4, 2, 3}, {3, 5}, {4, 2, 5}},
       {{4, 1, 2, 3}, {6, 3, 5}, {4, 6, 2, 5}},
       {{6, 2, 3}, {4, 1, 3, 5}, {4, 6, 2, 5}},
+      // DirectML has 4 dimensions.
+      {{2, 3, 4, 2, 3}, {2, 3, 4, 3, 5}, {2, 3, 4, 2, 5}},
+      {{2, 3, 4, 2, 3}, {3, 5}, {2, 3, 4, 2, 5}},
+      {{2, 3, 4, 2, 3}, {3}, {2, 3, 4, 2}},
+      {{2, 3, 4, 2, 3}, {4, 3, 5}, {2, 3, 4, 2, 5}},
+      {{2, 3, 4, 2, 3}, {2, 1, 4, 3, 5}, {2, 3, 4, 2, 5}},
+      {{2, 1, 4, 2, 3}, {1, 3, 1, 3, 5}, {2, 3, 4, 2, 5}},
+      {{2, 1, 3, 1, 2, 3}, {4, 1, 5, 3, 2}, {2, 4, 3, 5, 2, 2}},
   };
   for (const Row& row : rows) {
     CAPTURE(row.a.size());
@@ -163,6 +171,14 @@ TEST_CASE("onnx sizes: integer products have a zero point for each row and each 
   };
   CHECK(difference({"MatMulInteger", {a, b, zeros_a, zeros_b}}, {numbers_at({m, n}, product)}) ==
         "");
+  // DirectML has 4 dimensions.
+  Numbers many{{2, 2, 2, m, k}, {}, DataType::UInt8};
+  for (int i = 0; i < 8; ++i)
+    many.values.insert(many.values.end(), a.values.begin(), a.values.end());
+  const Numbers products = numbers_at({2, 2, 2, m, n}, [&](const Sizes& place) {
+    return product({place[3], place[4]});
+  });
+  CHECK(difference({"MatMulInteger", {many, b, zeros_a, zeros_b}}, {products}) == "");
   const Numbers scales_a{{m}, {0.5, 0.25}}, scales_b{{n}, {0.125, 0.5, 1, 2, 0.25}};
   const Numbers scale{{}, {16}}, zero{{}, {7}, DataType::Int8};
   const Numbers expected = numbers_at({m, n}, [&](const Sizes& place) {
@@ -424,6 +440,31 @@ TEST_CASE("onnx sizes: ONNX Runtime's operators with biases, scales and a skip")
                        const double number = at(x, place) + bias.values[place.back()];
                        return number / 2 * (1 + std::erf(number / std::sqrt(2)));
                      })}) == "");
+  }
+}
+
+TEST_CASE("onnx sizes: FusedMatMul turns its matrices and multiplies by alpha") {
+  for (const bool turns_a : {false, true}) {
+    for (const bool turns_b : {false, true}) {
+      CAPTURE(turns_a);
+      CAPTURE(turns_b);
+      const Numbers a = some_numbers(turns_a ? Sizes{4, 3, 2} : Sizes{4, 2, 3}, 1);
+      const Numbers b = some_numbers(turns_b ? Sizes{5, 3} : Sizes{3, 5}, 2);
+      const Numbers expected = numbers_at({4, 2, 5}, [&](const Sizes& place) {
+        double sum = 0;
+        for (std::uint64_t i = 0; i < 3; ++i)
+          sum += at(a, turns_a ? Sizes{place[0], i, place[1]} : Sizes{place[0], place[1], i}) *
+                 at(b, turns_b ? Sizes{place[2], i} : Sizes{i, place[2]});
+        return sum * 0.5;
+      });
+      OneNode node{"FusedMatMul",
+                   {a, b},
+                   {real("alpha", 0.5F), integer("transA", turns_a), integer("transB", turns_b)}};
+      node.is_microsoft = true;
+      CHECK(difference(node, {expected}) == "");
+      node.attributes.push_back(integer("transBatchA", 1));
+      CHECK(run_node(node).findings.find("it transposes a batch") != std::string::npos);
+    }
   }
 }
 
@@ -852,10 +893,10 @@ TEST_CASE("onnx sizes: EyeLike of matrices that are no squares") {
   }
 }
 
-// DirectML does it for 4 dimensions.
+// DirectML has 4 dimensions.
 TEST_CASE("onnx sizes: Trilu keeps a triangle of each matrix") {
-  for (std::size_t dimensions = 2; dimensions <= 4; ++dimensions) {
-    Sizes sizes{2, 4, 3, 5};
+  for (std::size_t dimensions = 2; dimensions <= 6; ++dimensions) {
+    Sizes sizes{2, 3, 2, 4, 3, 5};
     sizes.erase(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(dimensions));
     const Numbers x = some_numbers(sizes);
     for (std::int64_t k = -4; k <= 6; ++k) {
