@@ -1,6 +1,7 @@
 // Operators of com.microsoft, which ONNX Runtime's optimizer and exporters make.
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
@@ -36,9 +37,14 @@ void map_quick_gelu(Mapping& node) {
   node.add_binary("ELEMENT_WISE_MULTIPLY", from, gate, node.output(0, from.type, sizes));
 }
 
+/// SkipSimplifiedLayerNormalization has no mean and no shift; its bias is one input before.
 void map_skip_layer_normalization(Mapping& node) {
-  if (node.wants(1) || node.wants(2) || node.wants(3))
-    Mapping::refuse("it has more than one output", "the first is read here");
+  if (node.wants(1) || node.wants(2))
+    Mapping::refuse("its outputs mean and inv_std_var are used",
+                    "the provider makes the first output and the sum only");
+  const bool is_simplified =
+      std::string_view(node.row().name) == "SkipSimplifiedLayerNormalization";
+  const std::size_t bias = is_simplified ? 3 : 4;
   const Value& value = node.in(0);
   if (node.in(1).sizes != value.sizes) Mapping::refuse("its skip has other sizes than its input");
   const std::size_t dimensions = value.sizes.size();
@@ -48,27 +54,28 @@ void map_skip_layer_normalization(Mapping& node) {
   const auto factors = [&](std::size_t input) {
     return padded_behind(padded(node.view(input), dimensions));
   };
-  View sum = node.temporary(value.type, from.sizes);
+  const View total = node.wants(3) ? padded_behind(node.output(3, value, value.sizes))
+                                   : node.temporary(value.type, from.sizes);
+  View sum = node.has(bias) ? node.temporary(value.type, from.sizes) : total;
   node.add(DmlOperator("ELEMENT_WISE_ADD")
                .input("ATensor", from)
                .input("BTensor", padded_behind(node.view(1)))
                .output("OutputTensor", sum));
-  if (node.has(4)) {
-    const View with_bias = node.temporary(value.type, from.sizes);
+  if (node.has(bias)) {
     node.add(DmlOperator("ELEMENT_WISE_ADD")
                  .input("ATensor", sum)
-                 .input("BTensor", broadcast(factors(4), from.sizes))
-                 .output("OutputTensor", with_bias));
-    sum = with_bias;
+                 .input("BTensor", broadcast(factors(bias), from.sizes))
+                 .output("OutputTensor", total));
+    sum = total;
   }
   DmlOperator operation("MEAN_VARIANCE_NORMALIZATION2");
   operation.input("InputTensor", sum).input("ScaleTensor", factors(2));
-  if (node.has(3)) operation.input("BiasTensor", factors(3));
+  if (!is_simplified && node.has(3)) operation.input("BiasTensor", factors(3));
   std::vector<std::uint64_t> axes;
   for (std::size_t i = dimensions - 1; i < 4; ++i) axes.push_back(i);
   node.add(operation.output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .counts("Axes", axes)
-               .flag("UseMean", true)
+               .flag("UseMean", !is_simplified)
                .flag("UseVariance", true)
                .set("Epsilon", node.real("epsilon", 1e-12F)));
 }
@@ -161,6 +168,8 @@ constexpr OnnxOperator contrib_table[]{
      map_quick_gelu},
     {"SkipLayerNormalization", microsoft, "ELEMENT_WISE_ADD, MEAN_VARIANCE_NORMALIZATION2",
      map_skip_layer_normalization},
+    {"SkipSimplifiedLayerNormalization", microsoft,
+     "ELEMENT_WISE_ADD, MEAN_VARIANCE_NORMALIZATION2", map_skip_layer_normalization},
     {"MatMulNBits", microsoft, "DEQUANTIZE and GEMM", map_matmul_n_bits},
     {"MultiHeadAttention", microsoft, "MULTIHEAD_ATTENTION", map_attention},
 };

@@ -101,10 +101,60 @@ void map_hard_swish(Mapping& node) {
   node.add_binary("ELEMENT_WISE_MULTIPLY", from, gate, node.output(0, from.type, sizes));
 }
 
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
+void add_tanh_gelu(Mapping& node, const View& x, const View& to) {
+  const auto scaled = [&](const View& from, float scale, float bias) {
+    const View made = node.temporary(x.type, x.sizes);
+    node.add(DmlOperator("ELEMENT_WISE_IDENTITY")
+                 .input("InputTensor", padded(from))
+                 .output("OutputTensor", padded(made))
+                 .set("ScaleBias", GraphScaleBias{scale, bias}));
+    return made;
+  };
+  const auto product = [&](const View& a, const View& b) {
+    const View made = node.temporary(x.type, x.sizes);
+    node.add_binary("ELEMENT_WISE_MULTIPLY", a, b, made);
+    return made;
+  };
+  const View inner = product(x, scaled(product(x, x), 0.044715F, 1));
+  const View curve = node.temporary(x.type, x.sizes);
+  node.add(DmlOperator("ACTIVATION_SCALED_TANH")
+               .input("InputTensor", padded(inner))
+               .output("OutputTensor", padded(curve))
+               .set("Alpha", 1.0F)
+               .set("Beta", 0.7978845608F));
+  node.add_binary("ELEMENT_WISE_MULTIPLY", x, scaled(curve, 0.5F, 0.5F), to);
+}
+
 void map_gelu(Mapping& node) {
-  if (node.text("approximate", "none") != "none")
-    Mapping::refuse("DirectML's GELU is exact, and this one is approximated by tanh");
-  map_unary(node);
+  if (node.text("approximate", "none") == "none") return map_unary(node);
+  const View from = node.view(0);
+  add_tanh_gelu(node, from, node.output(0, node.in(0), from.sizes));
+}
+
+void map_fast_gelu(Mapping& node) {
+  View from = node.view(0);
+  const View to = node.output(0, node.in(0), from.sizes);
+  if (node.has(1)) {
+    const View sum = node.temporary(from.type, from.sizes);
+    node.add_binary("ELEMENT_WISE_ADD", from, node.view(1), sum);
+    from = sum;
+  }
+  add_tanh_gelu(node, from, to);
+}
+
+/// x * tanh(softplus(x)).
+void map_mish(Mapping& node) {
+  const View from = node.view(0);
+  const View to = node.output(0, node.in(0), from.sizes);
+  const View softplus = node.temporary(from.type, from.sizes);
+  node.add(DmlOperator("ACTIVATION_SOFTPLUS")
+               .input("InputTensor", padded(from))
+               .output("OutputTensor", padded(softplus))
+               .set("Steepness", 1.0F));
+  const View curve = node.temporary(from.type, from.sizes);
+  node.add_unary("ACTIVATION_TANH", softplus, curve);
+  node.add_binary("ELEMENT_WISE_MULTIPLY", from, curve, to);
 }
 
 void map_round(Mapping& node) {
@@ -351,7 +401,11 @@ constexpr OnnxOperator element_wise_table[]{
     {"Sigmoid", "", "ACTIVATION_SIGMOID", map_unary},
     {"Softsign", "", "ACTIVATION_SOFTSIGN", map_unary},
     {"Tanh", "", "ACTIVATION_TANH", map_unary},
-    {"Gelu", "", "ACTIVATION_GELU", map_gelu},
+    {"Gelu", "", "ACTIVATION_GELU, or ACTIVATION_SCALED_TANH and others if it is approximated",
+     map_gelu},
+    {"FastGelu", microsoft, "ACTIVATION_SCALED_TANH, ELEMENT_WISE_IDENTITY, ELEMENT_WISE_MULTIPLY",
+     map_fast_gelu},
+    {"Mish", "", "ACTIVATION_SOFTPLUS, ACTIVATION_TANH, ELEMENT_WISE_MULTIPLY", map_mish},
     {"Gelu", microsoft, "ACTIVATION_GELU", map_gelu},
     {"Identity", "", "ELEMENT_WISE_IDENTITY", map_identity},
     {"Dropout", "", "ELEMENT_WISE_IDENTITY", map_dropout},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
@@ -78,6 +79,40 @@ void map_layer_normalization(Mapping& node) {
   if (node.has(2)) operation.input("BiasTensor", factors(2));
   node.add(operation.output("OutputTensor", padded_behind(node.output(0, value, value.sizes)))
                .counts("Axes", axes_from(axis, from.sizes.size()))
+               .flag("UseMean", std::string_view(node.row().name) == "LayerNormalization")
+               .flag("UseVariance", true)
+               .set("Epsilon", node.real("epsilon", default_epsilon)));
+}
+
+/// Channels in groups: batch, group, channel in the group, and all that follows as one.
+void map_group_normalization(Mapping& node) {
+  const Value& value = node.in(0);
+  if (value.sizes.size() < 2) Mapping::refuse_invalid("its input must have 2 dimensions and more");
+  const std::int64_t written = node.required_integer("num_groups");
+  const std::uint64_t channels = value.sizes[1];
+  if (written < 1 || channels % static_cast<std::uint64_t>(written) != 0)
+    Mapping::refuse_invalid("its num_groups is " + std::to_string(written) + ", but it has " +
+                            counted(channels, "channel"));
+  const auto groups = static_cast<std::uint64_t>(written);
+  const std::uint64_t behind = std::accumulate(value.sizes.begin() + 2, value.sizes.end(),
+                                               std::uint64_t{1}, std::multiplies<>());
+  const Sizes sizes{value.sizes[0], groups, channels / groups, behind};
+  // Before version 21 there is a factor for each group.
+  const Sizes factors{1, groups, node.version() >= 21 ? channels / groups : 1, 1};
+  const auto factor = [&](std::size_t input) {
+    if (element_count(node.in(input).sizes) != element_count(factors))
+      Mapping::refuse_invalid("its input " + std::to_string(input) + " has the sizes " +
+                              list_of(node.in(input).sizes) + ", must have " +
+                              counted(element_count(factors).value_or(0), "element"));
+    return reshaped(node.view(input), factors);
+  };
+  const View from = reshaped(node.view(0), sizes);
+  node.add(DmlOperator("MEAN_VARIANCE_NORMALIZATION2")
+               .input("InputTensor", from)
+               .input("ScaleTensor", factor(1))
+               .input("BiasTensor", factor(2))
+               .output("OutputTensor", reshaped(node.output(0, value, value.sizes), sizes))
+               .counts("Axes", {2, 3})
                .flag("UseMean", true)
                .flag("UseVariance", true)
                .set("Epsilon", node.real("epsilon", default_epsilon)));
@@ -143,6 +178,9 @@ constexpr OnnxOperator normalization_table[]{
     {"BatchNormalization", "", "BATCH_NORMALIZATION", map_batch_normalization},
     {"InstanceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_instance_normalization},
     {"LayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
+    {"SimplifiedLayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
+    {"RMSNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
+    {"GroupNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_group_normalization},
     {"MeanVarianceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_mean_variance},
     {"LRN", "", "LOCAL_RESPONSE_NORMALIZATION", map_local_response},
     {"LpNormalization", "", "LP_NORMALIZATION", map_lp_normalization},

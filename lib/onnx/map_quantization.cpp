@@ -15,23 +15,69 @@ View along_axis(View view, std::size_t input, const Sizes& sizes, std::size_t ax
     view.sizes[axis] = count;
   } else {
     Mapping::refuse("its input " + std::to_string(input) + " " + list_of(view.sizes) +
-                        " is neither one number nor one for each place along its axis",
-                    "quantization in blocks is not read yet");
+                    " is neither one number nor one for each place along its axis");
   }
   return view;
+}
+
+/// The sizes of a tensor of scales that has one for each block along an axis.
+Sizes sizes_of_blocks(const Sizes& sizes, std::size_t axis, std::int64_t written) {
+  const auto block = static_cast<std::uint64_t>(written);
+  if (written < 1) Mapping::refuse_invalid("its block_size is " + std::to_string(written));
+  if (sizes[axis] % block != 0)
+    Mapping::refuse("its blocks of " + std::to_string(block) + " do not fill dimension " +
+                        std::to_string(axis) + ", which is " + std::to_string(sizes[axis]),
+                    "DirectML's blocks are all alike");
+  Sizes blocks = sizes;
+  blocks[axis] /= block;
+  return blocks;
+}
+
+/// QUANTIZE and DEQUANTIZE have a scale for each block, and take 4 bits.
+void quantize_in_blocks(Mapping& node, const std::string& type, const View& from, const View& scale,
+                        const View& to, std::size_t axis) {
+  const std::int64_t block = node.integer("block_size", 0);
+  const Sizes blocks = block != 0 ? sizes_of_blocks(to.sizes, axis, block)
+                                  : along_axis(scale, 1, to.sizes, axis).sizes;
+  const auto of_blocks = [&](const View& view, std::size_t input) {
+    if (element_count(view.sizes) != element_count(blocks))
+      Mapping::refuse_invalid("its input " + std::to_string(input) + " " + list_of(view.sizes) +
+                              " does not have one number for each block, of sizes " +
+                              list_of(blocks));
+    return reshaped(view, blocks);
+  };
+  std::vector<View> tensors{of_blocks(scale, 1)};
+  const DataType quantized =
+      has_4_bits(from.type) || from.type == DataType::UInt8 || from.type == DataType::Int8
+          ? from.type
+          : to.type;
+  const bool is_signed = quantized == DataType::Int4 || quantized == DataType::Int8;
+  if (node.has(2)) {
+    tensors.push_back(of_blocks(node.view(2), 2));
+  } else if (!is_signed) {
+    // Without a zero point ONNX takes 0, DirectML the middle of what the type holds.
+    const std::uint64_t bytes = bytes_of(quantized, element_count(blocks).value_or(0));
+    tensors.push_back(node.constant(quantized, blocks, std::vector<std::byte>(bytes)));
+  }
+  node.add(DmlOperator(type)
+               .input("InputTensor", from)
+               .choose("QuantizationType", tensors.size() == 1 ? "SCALE" : "SCALE_ZERO_POINT")
+               .inputs("QuantizationTensors", tensors)
+               .output("OutputTensor", to));
 }
 
 void quantize(Mapping& node, const std::string& type, const View& from, const View& scale,
               const View& to) {
   const Sizes& sizes = to.sizes;
-  if (node.integer("block_size", 0) != 0) Mapping::refuse("quantization in blocks is not read yet");
   const std::int64_t written = node.integer("axis", 1);
   const std::size_t axis =
       element_count(node.in(1).sizes) == 1 ? 0 : Mapping::axis_of(written, sizes.size());
+  if (node.integer("block_size", 0) != 0 || has_4_bits(from.type) || has_4_bits(to.type))
+    return quantize_in_blocks(node, type, from, scale, to, axis);
   const auto factor = [&](const View& view, std::size_t input) {
     return padded(broadcast(along_axis(view, input, sizes, axis), sizes));
   };
-  DmlOperator operation(type);
+  DmlOperator operation("ELEMENT_WISE_" + type + "_LINEAR");
   operation.input("InputTensor", padded(from)).input("ScaleTensor", factor(scale, 1));
   if (node.has(2)) operation.input("ZeroPointTensor", factor(node.view(2), 2));
   node.add(operation.output("OutputTensor", padded(to)));
@@ -67,8 +113,7 @@ void map_quantize(Mapping& node) {
                                 ", but its zero point is " + std::string(name_of(zero_type)),
                             "a zero point has the type of the output");
   const auto [from, scale] = divided(node);
-  quantize(node, "ELEMENT_WISE_QUANTIZE_LINEAR", from, scale,
-           node.output(0, type, node.in(0).sizes));
+  quantize(node, "QUANTIZE", from, scale, node.output(0, type, node.in(0).sizes));
 }
 
 void map_dequantize(Mapping& node) {
@@ -78,7 +123,7 @@ void map_dequantize(Mapping& node) {
   // DirectML's output has the type of the scale.
   const bool is_converted = to.type != scale_type;
   const View made = is_converted ? node.temporary(scale_type, sizes) : to;
-  quantize(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", node.view(0), node.view(1), made);
+  quantize(node, "DEQUANTIZE", node.view(0), node.view(1), made);
   if (is_converted) node.add_unary("CAST", made, to);
 }
 
@@ -94,8 +139,12 @@ void map_dynamic(Mapping& node) {
 }
 
 constexpr OnnxOperator quantization_table[]{
-    {"QuantizeLinear", "", "ELEMENT_WISE_QUANTIZE_LINEAR", map_quantize},
-    {"DequantizeLinear", "", "ELEMENT_WISE_DEQUANTIZE_LINEAR", map_dequantize},
+    {"QuantizeLinear", "", "ELEMENT_WISE_QUANTIZE_LINEAR, or QUANTIZE in blocks or to 4 bits",
+     map_quantize},
+    {"QuantizeLinear", microsoft, "ELEMENT_WISE_QUANTIZE_LINEAR", map_quantize},
+    {"DequantizeLinear", "", "ELEMENT_WISE_DEQUANTIZE_LINEAR, or DEQUANTIZE in blocks or of 4 bits",
+     map_dequantize},
+    {"DequantizeLinear", microsoft, "ELEMENT_WISE_DEQUANTIZE_LINEAR", map_dequantize},
     {"DynamicQuantizeLinear", "", "DYNAMIC_QUANTIZE_LINEAR", map_dynamic},
 };
 

@@ -1,0 +1,226 @@
+// Operators of ONNX that become several operators of DirectML, or one with other fields than their
+// name says: normalizations, activations and quantization in blocks. Compared with plain
+// arithmetic.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "onnx_run.hpp"
+#include "onnx_writer.hpp"
+
+namespace dmlop::test::onnx_composed_test {
+namespace {
+
+using namespace onnx_bytes;
+
+constexpr double epsilon = 1e-3;
+
+std::string written_epsilon() {
+  return real("epsilon", static_cast<float>(epsilon));
+}
+
+/// x divided by the root of the mean square of its row.
+Numbers by_mean_square(const Numbers& x) {
+  const std::uint64_t width = x.sizes.back();
+  return numbers_at(x.sizes, [&](Sizes place) {
+    const double number = at(x, place);
+    double sum = 0;
+    for (place.back() = 0; place.back() < width; ++place.back()) sum += std::pow(at(x, place), 2);
+    return number / std::sqrt(sum / static_cast<double>(width) + epsilon);
+  });
+}
+
+Numbers times_row(Numbers numbers, const Numbers& row) {
+  for (std::size_t i = 0; i < numbers.values.size(); ++i)
+    numbers.values[i] *= row.values[i % row.values.size()];
+  return numbers;
+}
+
+Numbers sum_of(Numbers a, const Numbers& b) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i % b.values.size()];
+  return a;
+}
+
+Numbers each(Numbers numbers, double (*function)(double)) {
+  for (double& number : numbers.values) number = function(number);
+  return numbers;
+}
+
+double tanh_gelu(double x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+
+/// Numbers of 4 or 8 bits.
+Numbers quantized(const Sizes& sizes, DataType type, std::uint64_t seed) {
+  Numbers numbers = some_numbers(sizes, seed);
+  numbers.type = type;
+  const bool is_signed = type == DataType::Int8;
+  for (double& number : numbers.values)
+    number = std::floor(std::abs(number) * 30) - (is_signed ? 40 : 0);
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("onnx composed: RMSNormalization divides by the root of the mean square") {
+  for (const Sizes& sizes : {Sizes{3, 5}, Sizes{2, 3, 5}, Sizes{2, 2, 3, 5}}) {
+    const Numbers x = some_numbers(sizes), scale = some_numbers({5}, 1);
+    const Numbers expected = times_row(by_mean_square(x), scale);
+    for (const char* type : {"RMSNormalization", "SimplifiedLayerNormalization"})
+      CHECK(difference({type, {x, scale}, {written_epsilon()}, 1, 23}, {expected}) == "");
+  }
+}
+
+TEST_CASE("onnx composed: a normalization with a skip also gives the sum that it normalizes") {
+  const Sizes sizes{2, 3, 5};
+  const Numbers x = some_numbers(sizes), skip = some_numbers(sizes, 1),
+                scale = some_numbers({5}, 2);
+  const Numbers bias = some_numbers({5}, 3);
+  for (const bool has_bias : {false, true}) {
+    CAPTURE(has_bias);
+    const Numbers sum = has_bias ? sum_of(sum_of(x, skip), bias) : sum_of(x, skip);
+    std::map<std::string, Numbers> inputs{
+        {"x", x}, {"skip", skip}, {"scale", scale}, {"bias", bias}};
+    std::vector<std::string> names{"x", "skip", "scale"}, values;
+    if (has_bias) names.emplace_back("bias");
+    for (const std::string& name : names)
+      values.push_back(value(name, name == "x" || name == "skip"
+                                       ? std::vector<std::string>{"2", "3", "5"}
+                                       : std::vector<std::string>{"5"}));
+    if (!has_bias) inputs.erase("bias");
+    const auto run = [&](const std::vector<std::string>& outputs) {
+      return run_onnx(
+          model({.nodes = {microsoft_node("SkipSimplifiedLayerNormalization", names, outputs,
+                                          {written_epsilon()})},
+                 .inputs = values,
+                 .outputs = {value("y", {"a", "b", "c"}), value(outputs.back(), {"a", "b", "c"})},
+                 .has_microsoft = true}),
+          inputs);
+    };
+    const OnnxRun made = run({"y", "", "", "sum"});
+    REQUIRE(made.findings == "");
+    CHECK(difference(made.outputs.at(0), times_row(by_mean_square(sum), scale)) == "");
+    CHECK(difference(made.outputs.at(1), sum) == "");
+    CHECK(run({"y", "mean"}).findings.find("its outputs mean and inv_std_var are used") !=
+          std::string::npos);
+  }
+}
+
+// Since version 21 each channel has factors of its own, before each group.
+TEST_CASE("onnx composed: GroupNormalization normalizes channels in groups") {
+  const std::uint64_t channels = 6, groups = 3;
+  for (const Sizes& sizes : {Sizes{2, channels, 4, 5}, Sizes{2, channels, 3}}) {
+    for (const std::int64_t version : {18, 21}) {
+      CAPTURE(version);
+      const Numbers x = some_numbers(sizes);
+      const Numbers scale = some_numbers({version < 21 ? groups : channels}, 1);
+      const Numbers bias = some_numbers({version < 21 ? groups : channels}, 2);
+      const std::uint64_t part = x.values.size() / 2 / groups, plane = part / 2;
+      Numbers expected = x;
+      for (std::size_t i = 0; i < x.values.size(); ++i) {
+        const std::size_t first = i / part * part;
+        double mean = 0, variance = 0;
+        for (std::size_t k = 0; k < part; ++k)
+          mean += x.values[first + k] / static_cast<double>(part);
+        for (std::size_t k = 0; k < part; ++k)
+          variance += std::pow(x.values[first + k] - mean, 2) / static_cast<double>(part);
+        const std::size_t factor = version < 21 ? i / part % groups : i / plane % channels;
+        expected.values[i] =
+            (x.values[i] - mean) / std::sqrt(variance + epsilon) * scale.values[factor] +
+            bias.values[factor];
+      }
+      OneNode node{"GroupNormalization",
+                   {x, scale, bias},
+                   {integer("num_groups", static_cast<std::int64_t>(groups)), written_epsilon()},
+                   1,
+                   version};
+      CHECK(difference(node, {expected}) == "");
+      node.attributes[0] = integer("num_groups", 4);
+      CHECK(run_node(node).findings.find("its num_groups is 4, but it has 6 channels") !=
+            std::string::npos);
+      node.attributes[0] = integer("num_groups", static_cast<std::int64_t>(groups));
+      node.version = version == 18 ? 21 : 18;
+      CHECK(run_node(node).findings.find("its input 1 has the sizes") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("onnx composed: activations that DirectML does not have") {
+  const Numbers x = some_numbers({2, 3, 4}), bias = some_numbers({4}, 1);
+  CHECK(difference({"Gelu", {x}, {text("approximate", "tanh")}, 1, 20}, {each(x, tanh_gelu)}) ==
+        "");
+  OneNode fast{"FastGelu", {x}};
+  fast.is_microsoft = true;
+  CHECK(difference(fast, {each(x, tanh_gelu)}) == "");
+  fast.inputs.push_back(bias);
+  CHECK(difference(fast, {each(sum_of(x, bias), tanh_gelu)}) == "");
+  CHECK(difference({"Mish", {x}, {}, 1, 18}, {each(x, [](double number) {
+                     return number * std::tanh(std::log1p(std::exp(number)));
+                   })}) == "");
+}
+
+TEST_CASE("onnx composed: DequantizeLinear and QuantizeLinear have a scale for each block") {
+  const Sizes sizes{4, 6};
+  for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
+    for (const DataType type : {DataType::UInt8, DataType::Int8}) {
+      for (const bool has_zero : {false, true}) {
+        CAPTURE(axis);
+        CAPTURE(has_zero);
+        Sizes blocks = sizes;
+        blocks[axis] /= 2;
+        const Numbers x = quantized(sizes, type, 1), zero = quantized(blocks, type, 2);
+        const Numbers scale =
+            each(some_numbers(blocks, 3), [](double number) { return std::abs(number) + 0.5; });
+        const auto block_of = [&](Sizes place) {
+          place[axis] /= 2;
+          return place;
+        };
+        const Numbers expected = numbers_at(sizes, [&](const Sizes& place) {
+          const Sizes block = block_of(place);
+          return (at(x, place) - (has_zero ? at(zero, block) : 0)) * at(scale, block);
+        });
+        const std::vector<std::string> attributes{
+            integer("axis", static_cast<std::int64_t>(axis) - 2), integer("block_size", 2)};
+        OneNode node{"DequantizeLinear", {x, scale}, attributes, 1, 21};
+        if (has_zero) node.inputs.push_back(zero);
+        CHECK(difference(node, {expected}) == "");
+        if (!has_zero) continue;
+        CHECK(difference({"QuantizeLinear", {expected, scale, zero}, attributes, 1, 21}, {x}) ==
+              "");
+      }
+    }
+  }
+}
+
+// Two numbers to a byte, the first one in the lower half.
+TEST_CASE("onnx composed: weights of 4 bits have a scale for each block or for each column") {
+  const std::string packed = tensor("q", 21, {4, 2}, "\x21\x43\x65\x07");
+  const auto run = [&](const std::vector<float>& scales, const std::vector<std::int64_t>& sizes,
+                       std::int64_t block) {
+    std::vector<std::string> attributes{integer("axis", block != 0 ? 0 : 1)};
+    if (block != 0) attributes.push_back(integer("block_size", block));
+    return run_onnx(model({.nodes = {node("DequantizeLinear", {"q", "s"}, {"y"}, attributes)},
+                           .initializers = {packed, tensor("s", 1, sizes, raw_floats(scales))},
+                           .inputs = {},
+                           .outputs = {value("y", {"a", "b"})},
+                           .version = 21}),
+                    {});
+  };
+  const OnnxRun blocks = run({1, 10, 100, 1000}, {2, 2}, 2);
+  REQUIRE(blocks.findings == "");
+  CHECK(difference(blocks.outputs.at(0), {{4, 2}, {1, 20, 3, 40, 500, 6000, 700, 0}}) == "");
+  const OnnxRun columns = run({1, 10}, {2}, 0);
+  REQUIRE(columns.findings == "");
+  CHECK(difference(columns.outputs.at(0), {{4, 2}, {1, 20, 3, 40, 5, 60, 7, 0}}) == "");
+  CHECK(run({1, 2, 3, 4}, {2, 2}, 3)
+            .findings.find("its blocks of 3 do not fill dimension 0, which is 4") !=
+        std::string::npos);
+  CHECK(run({1, 2}, {1, 2}, 2)
+            .findings.find(
+                "its input 1 [1, 2] does not have one number for each block, of sizes [2, 2]") !=
+        std::string::npos);
+  CHECK(run({1, 2}, {1, 2}, -1).findings.find("its block_size is -1") != std::string::npos);
+}
+
+}  // namespace dmlop::test::onnx_composed_test
