@@ -7,7 +7,9 @@
 #include "base/text.hpp"
 #include "onnx/fold.hpp"
 #include "onnx/fuse.hpp"
+#include "onnx/input_sizes.hpp"
 #include "onnx/mapping.hpp"
+#include "onnx/scope.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -18,11 +20,17 @@ constexpr std::size_t findings_listed = 64;
 constexpr std::uint64_t folded_elements_max = 1024;
 // What nodes such as ConstantOfShape make, all together.
 constexpr std::uint64_t made_bytes_max = std::uint64_t{1} << 28;
+constexpr const char* no_sparse = "it has sparse initializers, which DirectML does not have";
+// Nodes that are read, those of functions and branches each time.
+constexpr std::size_t nodes_read_max = 20'000;
 
 class Importer {
  public:
   Importer(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
-      : model_(model), request_(request), diagnostics_(diagnostics) {
+      : model_(model),
+        request_(request),
+        diagnostics_(diagnostics),
+        input_sizes_(model, request, diagnostics) {
     imported_.graph.file = model.path;
     imported_.graph.has_written_descs = false;
     collect_names();
@@ -30,27 +38,28 @@ class Importer {
 
   Imported import() {
     require_versions();
-    for (const Tensor& tensor : model_.initializers) add_initializer(tensor);
-    require_known_dimensions();
+    for (const Tensor& tensor : model_.initializers) add_initializer(tensor, tensor.name);
+    input_sizes_.require_known_dimensions();
     for (const ValueInfo& input : model_.inputs) add_input(input);
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i) add_node(model_.nodes[i], i);
+    Scope scope(model_, names_);
+    add_nodes(model_.nodes, scope);
     for (const ValueInfo& output : model_.outputs) add_output(output);
     return std::move(imported_);
   }
 
  private:
   void collect_names() {
-    for (const ValueInfo& input : model_.inputs) names_.take(input.name);
-    for (const Tensor& tensor : model_.initializers) names_.take(tensor.name);
+    for (const ValueInfo& input : model_.inputs) names_.edges.take(input.name);
+    for (const Tensor& tensor : model_.initializers) names_.edges.take(tensor.name);
     for (const Node& node : model_.nodes) {
-      for (const std::string_view output : node.outputs) names_.take(output);
+      for (const std::string_view output : node.outputs) names_.edges.take(output);
     }
     for (const ValueInfo& output : model_.outputs) output_names_.emplace(output.name);
   }
 
   /// The edge of a constant. An output of the model leaves its name to the operator that copies it.
   std::string edge_of_constant(const std::string& name) {
-    return output_names_.contains(name) ? names_.free(name + "/value") : name;
+    return output_names_.contains(name) ? names_.edges.free(name + "/value") : name;
   }
 
   void refuse(Diagnostic finding) {
@@ -59,20 +68,21 @@ class Importer {
   }
 
   void require_versions() {
+    require_version(model_.operator_sets);
+    for (const Function& function : model_.functions) require_version(function.operator_sets);
+    if (model_.has_sparse_initializers)
+      refuse({.kind = ErrorKind::unavailable, .message = "the model: " + std::string(no_sparse)});
+  }
+
+  void require_version(const std::vector<OperatorSet>& sets) {
     constexpr std::int64_t oldest = 7, newest = 23;
-    const std::int64_t version = model_.version_of("");
+    const std::int64_t version = version_of("", sets);
     if (version != 0 && (version < oldest || version > newest))
       refuse(
           {.kind = ErrorKind::unavailable,
            .message = "the model uses version " + std::to_string(version) + " of ONNX's operators",
            .rule = "versions " + std::to_string(oldest) + " to " + std::to_string(newest) +
                    " are read"});
-    if (model_.has_functions)
-      refuse({.kind = ErrorKind::unavailable,
-              .message = "the model has functions of its own, which are not read yet"});
-    if (model_.has_sparse_initializers)
-      refuse({.kind = ErrorKind::unavailable,
-              .message = "the model has sparse initializers, which DirectML does not have"});
   }
 
   /// A new value; null, with a finding, if there is one of this name.
@@ -84,8 +94,8 @@ class Importer {
     return nullptr;
   }
 
-  void add_initializer(const Tensor& tensor) {
-    const std::string name(tensor.name);
+  void add_initializer(const Tensor& tensor, std::string_view unique_name) {
+    const std::string name(unique_name);
     const std::string title = "initializer \"" + printable(name) + "\"";
     Value* value = add_value(name, title);
     if (value == nullptr) return;
@@ -117,7 +127,7 @@ class Importer {
     }
     const auto given = request_.files.find(name);
     const TensorData* data = given == request_.files.end() ? nullptr : &given->second;
-    const auto sizes = sizes_of(input, title, data);
+    const auto sizes = input_sizes_.of(input, title, data);
     if (!sizes || (data != nullptr && !has_type(title, *data, *type))) {
       lost_.insert(name);
       return;
@@ -142,106 +152,6 @@ class Importer {
     return false;
   }
 
-  std::optional<Sizes> sizes_of(const ValueInfo& input, const std::string& title,
-                                const TensorData* data) {
-    if (!input.sizes) {
-      if (data != nullptr) return data->sizes;
-      refuse({.message = title + " has no sizes in the model",
-              .suggestion = remedy_of_sizes(std::string(input.name))});
-      return std::nullopt;
-    }
-    const std::vector<Dimension>& written = *input.sizes;
-    const bool is_scalar = written.empty();
-    // Files of a scalar may say that it is one element in a row.
-    if (data != nullptr && is_scalar && data->sizes == Sizes{1}) return Sizes();
-    if (data != nullptr && data->sizes.size() != written.size()) {
-      refuse({.message = title + " has " + counted(written.size(), "dimension") +
-                         ", but its file has the sizes " + list_of(data->sizes)});
-      return std::nullopt;
-    }
-    Sizes sizes;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      const auto size = size_of_dimension(written[i], i, title, data);
-      if (!size) return std::nullopt;
-      sizes.push_back(*size);
-    }
-    return sizes;
-  }
-
-  std::optional<std::uint64_t> size_of_dimension(const Dimension& dimension, std::size_t index,
-                                                 const std::string& title, const TensorData* data) {
-    const std::string place = title + ": dimension " + std::to_string(index);
-    const std::string name(dimension.name);
-    std::optional<std::uint64_t> size;
-    if (dimension.size && *dimension.size >= 0) size = static_cast<std::uint64_t>(*dimension.size);
-    const auto named = request_.dimensions.find(name);
-    if (!size && !name.empty() && named != request_.dimensions.end()) size = named->second;
-    if (!size && data != nullptr) return data->sizes[index];
-    if (!size) {
-      refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
-                         " has no size in the model",
-              .suggestion = remedy_of_size(name)});
-      return std::nullopt;
-    }
-    if (data != nullptr && data->sizes[index] != *size) {
-      refuse({.message = place + " is " + std::to_string(*size) + ", but its file has the sizes " +
-                         list_of(data->sizes)});
-      return std::nullopt;
-    }
-    return size;
-  }
-
-  /// What gives an input sizes for which the model has none.
-  std::string remedy_of_sizes(const std::string& input) const {
-    if (request_.size_source != SizeSource::files) return remedy_of_size("");
-    return "give its file: -i " + shell_quoted(input + "=") + "FILE.npy";
-  }
-
-  /// What gives a dimension a size; its name may be "".
-  std::string remedy_of_size(const std::string& name) const {
-    const std::string given = "--dim " + shell_quoted(name + "=") + "N";
-    const bool has_name = !name.empty();
-    switch (request_.size_source) {
-      case SizeSource::files:
-        return (has_name ? "write " + given + ", or " : "") + "give the input's file with -i";
-      case SizeSource::options:
-        if (has_name) return "write " + given;
-        return "write it into the model; dmlop check and run also take it from the input's file, "
-               "with -i";
-      case SizeSource::job:
-        if (has_name)
-          return "make a graph for the job: dmlop convert " + shell_quoted(model_.path) + " " +
-                 given + " --to-graph GRAPH.json";
-        break;
-      case SizeSource::call:
-        if (has_name) return "give \"" + printable(name) + "\" a size in dimensions";
-        break;
-    }
-    return "write it into the model";
-  }
-
-  /// A size for a name that no input has would change nothing.
-  void require_known_dimensions() {
-    std::vector<std::string> known;
-    for (const ValueInfo& input : model_.inputs) {
-      if (!input.sizes) continue;
-      for (const Dimension& dimension : *input.sizes) {
-        const std::string name(dimension.name);
-        const bool is_new = std::ranges::find(known, name) == known.end();
-        if (!name.empty() && is_new) known.push_back(name);
-      }
-    }
-    for (const auto& [name, size] : request_.dimensions) {
-      if (std::ranges::find(known, name) != known.end()) continue;
-      const std::string nearest = nearest_name(name, known);
-      refuse({.kind = ErrorKind::usage,
-              .message = "no input has a dimension \"" + printable(name) + "\"",
-              .suggestion = !nearest.empty() ? "did you mean \"" + nearest + "\"?"
-                            : known.empty()  ? "all sizes stand in the model; leave it out"
-                                             : "dimensions: " + names_of_list(known)});
-    }
-  }
-
   static std::string title_of_node(const Node& node, std::size_t index) {
     const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
                                                                       : node.name);
@@ -250,10 +160,22 @@ class Importer {
            printable(std::string(node.type)) + ")";
   }
 
-  void add_node(const Node& node, std::size_t index) {
+  void add_nodes(const std::vector<Node>& nodes, Scope& scope) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (scope.is_of_model())
+        add_node(nodes[i], i, scope);
+      else
+        add_node(scope.seen(nodes[i]), i, scope);
+    }
+  }
+
+  void add_node(const Node& node, std::size_t index, Scope& scope) {
     const std::string title = title_of_node(node, index);
     try {
-      map_node(node, title);
+      if (++nodes_read_ > nodes_read_max)
+        Mapping::refuse("the model has more than " + std::to_string(nodes_read_max) +
+                        " nodes with those of its functions and branches");
+      map_node(node, title, scope);
     } catch (const Refusal& refusal) {
       lose(node);
       list({.kind = refusal.kind,
@@ -278,7 +200,7 @@ class Importer {
     for (const std::string_view output : node.outputs) lost_.insert(std::string(output));
   }
 
-  void map_node(const Node& node, const std::string& title) {
+  void map_node(const Node& node, const std::string& title, Scope& scope) {
     std::vector<const Value*> inputs;
     for (const std::string_view name : node.inputs) {
       if (lost_.contains(std::string(name))) return lose(node);  // what it needs has a finding
@@ -289,9 +211,11 @@ class Importer {
                                 "nodes stand in the order in which they run");
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
-    const OnnxOperator& row = row_of(node);
-    Mapping mapping(node, row, model_.version_of(node.domain), std::move(inputs), names_);
+    if (const Function* function = function_of(node)) return call(*function, node, title);
+    const OnnxOperator& row = row_of(node, scope);
+    Mapping mapping(node, row, scope.version_of(node.domain), std::move(inputs), names_.edges);
     row.map(mapping);
+    if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
     mapping.finish();
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
@@ -302,6 +226,67 @@ class Importer {
       if (output->constant) output->edge = edge_of_constant(output->edge);
       *value = std::move(*output);
     }
+  }
+
+  const Function* function_of(const Node& node) const {
+    const auto found = std::ranges::find_if(model_.functions, [&](const Function& function) {
+      return function.name == node.type && function.domain == node.domain &&
+             function.overload == node.overload;
+    });
+    return found == model_.functions.end() ? nullptr : &*found;
+  }
+
+  void call(const Function& function, const Node& node, const std::string& title) {
+    Scope scope(function, node, names_);
+    inline_nodes(function.nodes, function.outputs, node, title, scope);
+  }
+
+  void inline_graph(const OnnxGraph& graph, const Node& node, const std::string& title,
+                    const Scope& around) {
+    if (graph.has_sparse_initializers) Mapping::refuse(no_sparse);
+    Scope scope(around);
+    for (const Tensor& tensor : graph.initializers)
+      add_initializer(tensor, scope.written(tensor.name));
+    std::vector<std::string_view> outputs;
+    for (const ValueInfo& output : graph.outputs) outputs.push_back(output.name);
+    inline_nodes(graph.nodes, outputs, node, title, scope);
+  }
+
+  /// Nodes take the place of one, and write its outputs.
+  void inline_nodes(const std::vector<Node>& nodes, const std::vector<std::string_view>& outputs,
+                    const Node& node, const std::string& title, Scope& scope) {
+    if (outputs.size() < node.outputs.size())
+      Mapping::refuse_invalid("it has " + counted(node.outputs.size(), "output") +
+                              ", but what it runs has " + std::to_string(outputs.size()));
+    if (depth_ == graphs_nested_max)
+      Mapping::refuse("more than " + std::to_string(graphs_nested_max) +
+                      " functions or branches stand inside each other");
+    std::set<std::string_view> written;
+    for (const Node& inner : nodes) written.insert(inner.outputs.begin(), inner.outputs.end());
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].empty() && written.contains(outputs[i]))
+        scope.bind(outputs[i], node.outputs[i]);
+    }
+    ++depth_;
+    add_nodes(nodes, scope);
+    --depth_;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      add_alias(scope.read(outputs[i]), node.outputs[i], title);
+  }
+
+  /// Another name of a value.
+  void add_alias(std::string_view name, std::string_view other, const std::string& title) {
+    if (other.empty() || other == name) return;
+    const auto found = values_.find(std::string(name));
+    if (found == values_.end()) {
+      lost_.insert(std::string(other));
+      if (!lost_.contains(std::string(name)))
+        Mapping::refuse_invalid("what it runs writes no value \"" + printable(std::string(name)) +
+                                "\"");
+      return;
+    }
+    const Value value = found->second;
+    if (Value* made = add_value(other, title)) *made = value;
   }
 
   /// What lies in the model stays after it ends.
@@ -326,14 +311,14 @@ class Importer {
                       std::to_string(made_bytes_max) + " bytes");
   }
 
-  const OnnxOperator& row_of(const Node& node) const {
+  const OnnxOperator& row_of(const Node& node, const Scope& scope) const {
     const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
     const OnnxOperator* row = find_onnx_operator(node.type, domain);
     if (row == nullptr)
       throw Refusal{"dmlop does not read this operator", "",
                     "dmlop ops --onnx lists those that it reads"};
     if (row->map == nullptr) Mapping::refuse(row->reason);
-    if (model_.version_of(node.domain) == 0)
+    if (scope.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +
                               printable(std::string(node.domain)) + "\"");
     return *row;
@@ -395,7 +380,7 @@ class Importer {
     Value& value = found->second;
     std::string edge = value.edge;
     const bool is_input = std::find(inputs_.begin(), inputs_.end(), name) != inputs_.end();
-    if (value.constant || is_input) {
+    if (value.constant || is_input || value.edge != name) {
       try {
         Mapping::require_elements("the output \"" + printable(name) + "\"", value.sizes);
       } catch (const Refusal& refusal) {
@@ -413,7 +398,7 @@ class Importer {
     const auto [copy, is_new] = copies_.try_emplace(name, name);
     std::string& to = copy->second;
     if (!is_new) return to;
-    if (value.edge == name) to = names_.free(name + "/output");
+    if (value.edge == name) to = names_.edges.free(name + "/output");
     if (value.constant) add_constant(value.edge, *value.constant);
     const View source{value.edge, value.type, value.sizes, {}};
     const View target{to, value.type, value.sizes, {}};
@@ -453,15 +438,18 @@ class Importer {
   const OnnxModel& model_;
   const ImportRequest& request_;
   Diagnostics& diagnostics_;
+  InputSizes input_sizes_;
   Imported imported_;
   std::unordered_map<std::string, Value> values_;
   std::set<std::string> lost_;       // values that follow from what has a finding
   std::set<std::string> constants_;  // edges of constants in the graph
-  EdgeNames names_;
+  MadeNames names_;
   std::set<std::string> output_names_;
   std::map<std::string, std::string> copies_;  // edges of outputs that are copied, by their names
   std::vector<std::string> inputs_;
   std::size_t refused_ = 0;
+  std::size_t depth_ = 0;  // of functions and branches
+  std::size_t nodes_read_ = 0;
   std::uint64_t made_bytes_ = 0;  // of constants that no file has
 };
 

@@ -15,7 +15,6 @@ constexpr const char* function =
     "ONNX Runtime replaces it by the nodes of its function, which are not read here";
 
 constexpr OnnxOperator unsupported_table[]{
-    {"If", "", "", nullptr, control},
     {"Loop", "", "", nullptr, control},
     {"Scan", "", "", nullptr, control},
     {"SequenceAt", "", "", nullptr, containers},

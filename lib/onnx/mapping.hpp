@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -157,6 +158,7 @@ class Mapping {
   std::vector<std::optional<Value>> outputs;
   std::vector<Constant> constants;
   std::vector<const Value*> used;            // inputs that became edges
+  std::shared_ptr<const OnnxGraph> inlined;  // the graph whose nodes stand for this one
 
  private:
   void require_full_inputs() const;

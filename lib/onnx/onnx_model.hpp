@@ -47,6 +47,8 @@ struct Tensor {
   std::string_view length;
 };
 
+struct OnnxGraph;
+
 struct Attribute {
   std::string_view name;
   std::int64_t kind = 0;  // AttributeProto.AttributeType; 0 in old files
@@ -57,13 +59,15 @@ struct Attribute {
   std::vector<std::int64_t> integers;
   std::vector<float> reals;
   std::vector<std::string_view> texts;
-  bool has_graph = false;
+  std::shared_ptr<const OnnxGraph> graph;  // of a node that runs other nodes
+  std::string_view reference;  // in a function: the attribute of its call that this one stands for
 };
 
 struct Node {
   std::string_view name;
   std::string_view type;
   std::string_view domain;
+  std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;
@@ -88,26 +92,44 @@ struct OperatorSet {
   std::int64_t version = 0;
 };
 
-struct OnnxModel {
-  std::string path;
-  std::shared_ptr<const InputFile> file;  // null: the bytes are in memory
-  std::shared_ptr<const void> owner;      // keeps bytes in memory; null: the caller does
-  std::vector<OperatorSet> operator_sets;
+/// The version of an operator set; 0 if it is none of these.
+std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>& sets);
+
+/// The graph of a model, or of a node that runs other nodes.
+struct OnnxGraph {
   std::vector<Node> nodes;
   std::vector<Tensor> initializers;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::vector<ValueInfo> values;
-  bool has_functions = false;
   bool has_sparse_initializers = false;
+};
 
-  /// The version of an operator set; 0 if the model does not import it.
-  std::int64_t version_of(std::string_view domain) const;
+/// An operator that the model itself makes of nodes.
+struct Function {
+  std::string_view name;
+  std::string_view domain;
+  std::string_view overload;
+  std::vector<std::string_view> inputs;
+  std::vector<std::string_view> outputs;
+  std::vector<Attribute> defaults;
+  std::vector<Node> nodes;
+  std::vector<OperatorSet> operator_sets;
+};
+
+struct OnnxModel : OnnxGraph {
+  std::string path;
+  std::shared_ptr<const InputFile> file;  // null: the bytes are in memory
+  std::shared_ptr<const void> owner;      // keeps bytes in memory; null: the caller does
+  std::vector<OperatorSet> operator_sets;
+  std::vector<Function> functions;
 };
 
 /// The most dimensions of a tensor that are read.
 inline constexpr std::size_t tensor_dimensions_max = 64;
-/// The most nodes of a model.
+/// The most graphs of nodes inside each other.
+inline constexpr std::size_t graphs_nested_max = 32;
+/// The most nodes of a graph.
 inline constexpr std::size_t nodes_max = 10'000;
 
 /// Whether a file is an ONNX model by its name.

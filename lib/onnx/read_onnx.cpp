@@ -30,11 +30,16 @@ constexpr std::uint32_t node = 1, initializer = 5, input = 11, output = 12, valu
                         sparse_initializer = 15;
 }
 namespace node_field {
-constexpr std::uint32_t input = 1, output = 2, name = 3, type = 4, attribute = 5, domain = 7;
+constexpr std::uint32_t input = 1, output = 2, name = 3, type = 4, attribute = 5, domain = 7,
+                        overload = 8;
+}
+namespace function_field {
+constexpr std::uint32_t name = 1, input = 4, output = 5, node = 7, operator_set = 9, domain = 10,
+                        default_attribute = 11, overload = 13;
 }
 namespace attribute_field {
 constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7,
-                        integers = 8, texts = 9, graphs = 11, kind = 20;
+                        integers = 8, texts = 9, kind = 20, reference = 21;
 }
 namespace value_field {
 constexpr std::uint32_t name = 1, type = 2;
@@ -59,7 +64,10 @@ void require_room(const std::vector<T>& list, std::size_t most, const char* thin
                 "there are more than " + std::to_string(most) + " " + things);
 }
 
-Attribute attribute_of(Message message) {
+OnnxGraph graph_of(Message message, std::size_t depth);
+
+/// `depth` counts the graphs around it.
+Attribute attribute_of(Message message, std::size_t depth) {
   Attribute attribute;
   while (message.next()) {
     switch (message.field()) {
@@ -92,9 +100,10 @@ Attribute attribute_of(Message message) {
         attribute.texts.push_back(message.text());
         break;
       case attribute_field::graph:
-      case attribute_field::graphs:
-        attribute.has_graph = true;
-        message.bytes();
+        attribute.graph = std::make_shared<const OnnxGraph>(graph_of(message.message(), depth + 1));
+        break;
+      case attribute_field::reference:
+        attribute.reference = message.text();
         break;
       default:
         break;
@@ -103,7 +112,7 @@ Attribute attribute_of(Message message) {
   return attribute;
 }
 
-void read_node(Message message, Node& node) {
+void read_node(Message message, Node& node, std::size_t depth) {
   while (message.next()) {
     switch (message.field()) {
       case node_field::input:
@@ -123,9 +132,12 @@ void read_node(Message message, Node& node) {
       case node_field::domain:
         node.domain = message.text();
         break;
+      case node_field::overload:
+        node.overload = message.text();
+        break;
       case node_field::attribute:
         require_room(node.attributes, attributes_of_node_max, "attributes");
-        node.attributes.push_back(attribute_of(message.message()));
+        node.attributes.push_back(attribute_of(message.message(), depth));
         break;
       default:
         break;
@@ -191,6 +203,94 @@ OperatorSet operator_set_of(Message message) {
   return set;
 }
 
+void add_value(std::vector<ValueInfo>& values, Message& message) {
+  require_room(values, values_max, "values");
+  values.push_back(value_of(message.message()));
+}
+
+void add_operator_set(std::vector<OperatorSet>& sets, Message& message) {
+  require_room(sets, values_max, "operator sets");
+  sets.push_back(operator_set_of(message.message()));
+}
+
+/// `read_node` is called for each node with its message.
+void read_graph(Message message, OnnxGraph& graph, auto&& read_node) {
+  while (message.next()) {
+    switch (message.field()) {
+      case graph_field::node:
+        require_room(graph.nodes, nodes_max, "nodes");
+        read_node(message.message(), graph.nodes.emplace_back());
+        break;
+      case graph_field::initializer:
+        require_room(graph.initializers, tensors_max, "initializers");
+        graph.initializers.push_back(tensor_of(message.message()));
+        break;
+      case graph_field::input:
+        add_value(graph.inputs, message);
+        break;
+      case graph_field::output:
+        add_value(graph.outputs, message);
+        break;
+      case graph_field::value:
+        add_value(graph.values, message);
+        break;
+      case graph_field::sparse_initializer:
+        graph.has_sparse_initializers = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+OnnxGraph graph_of(Message message, std::size_t depth) {
+  if (depth > graphs_nested_max)
+    throw Error(ErrorKind::invalid_input, "more than " + std::to_string(graphs_nested_max) +
+                                              " graphs stand inside each other");
+  OnnxGraph graph;
+  read_graph(message, graph, [&](Message inner, Node& node) { read_node(inner, node, depth); });
+  return graph;
+}
+
+Function function_of(Message message) {
+  Function function;
+  while (message.next()) {
+    switch (message.field()) {
+      case function_field::name:
+        function.name = message.text();
+        break;
+      case function_field::domain:
+        function.domain = message.text();
+        break;
+      case function_field::overload:
+        function.overload = message.text();
+        break;
+      case function_field::input:
+        require_room(function.inputs, edges_of_node_max, "inputs");
+        function.inputs.push_back(message.text());
+        break;
+      case function_field::output:
+        require_room(function.outputs, edges_of_node_max, "outputs");
+        function.outputs.push_back(message.text());
+        break;
+      case function_field::default_attribute:
+        require_room(function.defaults, attributes_of_node_max, "attributes");
+        function.defaults.push_back(attribute_of(message.message(), 0));
+        break;
+      case function_field::node:
+        require_room(function.nodes, nodes_max, "nodes");
+        read_node(message.message(), function.nodes.emplace_back(), 0);
+        break;
+      case function_field::operator_set:
+        add_operator_set(function.operator_sets, message);
+        break;
+      default:
+        break;
+    }
+  }
+  return function;
+}
+
 class Reader {
  public:
   Reader(OnnxModel& model, std::span<const std::byte> bytes, Diagnostics& diagnostics)
@@ -201,57 +301,24 @@ class Reader {
     bool has_graph = false;
     while (message.next()) {
       if (message.field() == model_field::operator_set) {
-        require_room(model_.operator_sets, values_max, "operator sets");
-        model_.operator_sets.push_back(operator_set_of(message.message()));
+        add_operator_set(model_.operator_sets, message);
       } else if (message.field() == model_field::functions) {
-        model_.has_functions = true;
+        require_room(model_.functions, values_max, "functions");
+        model_.functions.push_back(function_of(message.message()));
       } else if (message.field() == model_field::graph) {
         has_graph = true;
-        read_graph(message.message());
+        read_graph(message.message(), model_,
+                   [&](Message inner, Node& node) { read_listed(inner, node); });
       }
     }
     if (!has_graph) throw Error(ErrorKind::invalid_input, "it has no graph");
   }
 
  private:
-  void read_graph(Message message) {
-    while (message.next()) {
-      switch (message.field()) {
-        case graph_field::node:
-          require_room(model_.nodes, nodes_max, "nodes");
-          add_node(message);
-          break;
-        case graph_field::initializer:
-          require_room(model_.initializers, tensors_max, "initializers");
-          model_.initializers.push_back(tensor_of(message.message()));
-          break;
-        case graph_field::input:
-          add_value(model_.inputs, message);
-          break;
-        case graph_field::output:
-          add_value(model_.outputs, message);
-          break;
-        case graph_field::value:
-          add_value(model_.values, message);
-          break;
-        case graph_field::sparse_initializer:
-          model_.has_sparse_initializers = true;
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  static void add_value(std::vector<ValueInfo>& values, Message& message) {
-    require_room(values, values_max, "values");
-    values.push_back(value_of(message.message()));
-  }
-
-  void add_node(Message& message) {
-    Node& node = model_.nodes.emplace_back();
+  /// What is wrong with a node becomes a finding, and the next one is read.
+  void read_listed(Message message, Node& node) {
     try {
-      read_node(message.message(), node);
+      read_node(message, node, 0);
     } catch (const Error& error) {
       if (++refused_ > nodes_listed) {
         ++diagnostics_.back().more;
@@ -271,8 +338,8 @@ class Reader {
 
 }  // namespace
 
-std::int64_t OnnxModel::version_of(std::string_view domain) const {
-  for (const OperatorSet& set : operator_sets) {
+std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>& sets) {
+  for (const OperatorSet& set : sets) {
     const bool is_default = set.domain.empty() || set.domain == "ai.onnx";
     if (set.domain == domain || (domain.empty() && is_default)) return set.version;
   }
@@ -293,7 +360,8 @@ bool is_onnx(std::span<const std::byte> bytes) {
 std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std::byte> bytes,
                                    Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();
-  OnnxModel model{.path = path};
+  OnnxModel model;
+  model.path = path;
   try {
     Reader(model, bytes, diagnostics).read();
   } catch (const Error& error) {

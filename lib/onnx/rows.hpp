@@ -19,6 +19,7 @@ std::span<const OnnxOperator> quantization_rows();
 std::span<const OnnxOperator> recurrent_rows();
 std::span<const OnnxOperator> resize_rows();
 std::span<const OnnxOperator> contrib_rows();
+std::span<const OnnxOperator> control_rows();
 std::span<const OnnxOperator> unsupported_rows();
 
 constexpr const char* microsoft = "com.microsoft";

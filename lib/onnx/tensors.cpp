@@ -248,13 +248,27 @@ Tensor tensor_of(Message message) {
   return tensor;
 }
 
-std::vector<std::string> external_files(const OnnxModel& model) {
-  std::set<std::string> files;
-  for (const Tensor& tensor : model.initializers) {
-    if (tensor.is_external)
-      files.insert(
-          to_text(to_path(model.path).parent_path() / to_path(std::string(tensor.location))));
+namespace {
+
+void add_locations(const OnnxGraph& graph, std::set<std::string_view>& locations) {
+  for (const Tensor& tensor : graph.initializers) {
+    if (tensor.is_external) locations.insert(tensor.location);
   }
+  for (const Node& node : graph.nodes) {
+    for (const Attribute& attribute : node.attributes) {
+      if (attribute.graph) add_locations(*attribute.graph, locations);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> external_files(const OnnxModel& model) {
+  std::set<std::string_view> locations;
+  add_locations(model, locations);
+  std::set<std::string> files;
+  for (const std::string_view location : locations)
+    files.insert(to_text(to_path(model.path).parent_path() / to_path(std::string(location))));
   return {files.begin(), files.end()};
 }
 

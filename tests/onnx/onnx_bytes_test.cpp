@@ -94,7 +94,7 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {model({.nodes = {node("Relu", {"x"}, {"z"})}}), "the output \"y\" is written by no node"},
       {model({.nodes = {node("Frobnicate", {"x"}, {"y"})}}),
        "node \"node of y\" (Frobnicate): dmlop does not read this operator"},
-      {model({.nodes = {node("If", {"x"}, {"y"})}}), "(If): it runs other nodes"},
+      {model({.nodes = {node("Loop", {"x"}, {"y"})}}), "(Loop): it runs other nodes"},
       {model({.nodes = {relu}, .inputs = {value("x", {"n", "3"})}}),
        "dimension 0 \"n\" has no size in the model"},
       {model({.nodes = {relu}, .inputs = {value("x", {"2"}, 8)}}), "input \"x\" is STRING"},

@@ -83,11 +83,19 @@ inline std::string node(const std::string& type, const std::vector<std::string>&
   return bytes;
 }
 
+/// A node of a domain of its own, such as one that calls a function of the model.
+inline std::string node_of(const std::string& domain, const std::string& type,
+                           const std::vector<std::string>& inputs,
+                           const std::vector<std::string>& outputs,
+                           const std::vector<std::string>& attributes = {}) {
+  return node(type, inputs, outputs, attributes) + part(7, domain);
+}
+
 /// A node of ONNX Runtime's own operators.
 inline std::string microsoft_node(const std::string& type, const std::vector<std::string>& inputs,
                                   const std::vector<std::string>& outputs,
                                   const std::vector<std::string>& attributes = {}) {
-  return node(type, inputs, outputs, attributes) + part(7, "com.microsoft");
+  return node_of("com.microsoft", type, inputs, outputs, attributes);
 }
 
 /// A ValueInfoProto; a dimension is a number or a name.
@@ -110,15 +118,52 @@ struct Parts {
   bool has_microsoft = false;  // ONNX Runtime's own operators
 };
 
-inline std::string model(const Parts& parts) {
-  std::string graph;
-  for (const std::string& one : parts.nodes) graph += part(1, one);
-  for (const std::string& one : parts.initializers) graph += part(5, one);
-  for (const std::string& one : parts.inputs) graph += part(11, one);
-  for (const std::string& one : parts.outputs) graph += part(12, one);
-  std::string bytes =
-      number(1, 8) + part(7, graph) + part(8, part(1, "") + number(2, parts.version));
-  if (parts.has_microsoft) bytes += part(8, part(1, "com.microsoft") + number(2, 1));
+/// A GraphProto.
+inline std::string graph(const Parts& parts) {
+  std::string bytes;
+  for (const std::string& one : parts.nodes) bytes += part(1, one);
+  for (const std::string& one : parts.initializers) bytes += part(5, one);
+  for (const std::string& one : parts.inputs) bytes += part(11, one);
+  for (const std::string& one : parts.outputs) bytes += part(12, one);
+  return bytes;
+}
+
+inline std::string graph_attribute(const std::string& name, const Parts& parts) {
+  return part(1, name) + part(6, graph(parts)) + number(20, 5);
+}
+
+/// An attribute of a function's node that stands for one of the call.
+inline std::string reference(const std::string& name, const std::string& of_call) {
+  return part(1, name) + part(21, of_call) + number(20, 1);
+}
+
+inline std::string operator_set(const std::string& domain, std::int64_t version) {
+  return part(8, part(1, domain) + number(2, version));
+}
+
+/// A FunctionProto of the domain "own".
+struct FunctionParts {
+  std::string name;
+  std::vector<std::string> inputs, outputs, nodes;
+  std::vector<std::string> defaults = {};  // attributes
+  std::int64_t version = 17;
+};
+
+inline std::string function(const FunctionParts& parts) {
+  std::string bytes = part(1, parts.name) + part(10, "own");
+  for (const std::string& one : parts.inputs) bytes += part(4, one);
+  for (const std::string& one : parts.outputs) bytes += part(5, one);
+  for (const std::string& one : parts.nodes) bytes += part(7, one);
+  for (const std::string& one : parts.defaults) bytes += part(11, one);
+  return bytes + part(9, part(1, "") + number(2, parts.version)) +
+         part(9, part(1, "own") + number(2, 1));
+}
+
+inline std::string model(const Parts& parts, const std::vector<std::string>& functions = {}) {
+  std::string bytes = number(1, 8) + part(7, graph(parts)) + operator_set("", parts.version);
+  if (parts.has_microsoft) bytes += operator_set("com.microsoft", 1);
+  if (!functions.empty()) bytes += operator_set("own", 1);
+  for (const std::string& one : functions) bytes += part(25, one);
   return bytes;
 }
 

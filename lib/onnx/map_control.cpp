@@ -1,0 +1,36 @@
+// Operators of ONNX that run other nodes.
+#include "base/text.hpp"
+#include "onnx/rows.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+void map_if(Mapping& node) {
+  const TensorData* condition = node.in(0).known();
+  if (condition == nullptr)
+    throw Refusal{"its condition \"" + printable(std::string(node.node().inputs[0])) +
+                      "\" must be known before anything runs",
+                  "DirectML's graphs do not branch",
+                  "make it an initializer, or give its file if it is an input of the model"};
+  if (condition->count() != 1 || condition->type != DataType::UInt8)
+    Mapping::refuse_invalid("its condition must be one element of BOOL");
+  const bool holds = condition->bytes.front() != std::byte{0};
+  const char* branch = holds ? "then_branch" : "else_branch";
+  node.require_attribute(branch);
+  const Attribute& attribute = *node.find(branch);
+  if (attribute.graph == nullptr)
+    Mapping::refuse_invalid("its attribute " + std::string(branch) + " is no graph");
+  node.inlined = attribute.graph;
+}
+
+constexpr OnnxOperator control_table[]{
+    {"If", "", "the nodes of the branch that its condition chooses", map_if},
+};
+
+}  // namespace
+
+std::span<const OnnxOperator> control_rows() {
+  return control_table;
+}
+
+}  // namespace dmlop::onnx
