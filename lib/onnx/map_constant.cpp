@@ -84,6 +84,22 @@ void map_size(Mapping& node) {
       0, data_of_list<std::int64_t>(DataType::Int64, {static_cast<std::int64_t>(*count)}, {}));
 }
 
+void map_non_zero(Mapping& node) {
+  const Sizes& sizes = node.in(0).sizes;
+  if (sizes.empty()) Mapping::refuse("its input is a scalar, which has no places");
+  const std::vector<double> numbers = node.known_reals(0);
+  const Sizes steps = packed_strides(sizes);
+  std::vector<std::int64_t> places;
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] != 0)
+        places.push_back(static_cast<std::int64_t>(i / steps[axis] % sizes[axis]));
+    }
+  }
+  const std::uint64_t count = places.size() / sizes.size();
+  node.constant_output(0, data_of_list(DataType::Int64, places, {sizes.size(), count}));
+}
+
 /// The one number of an input of Range.
 template <typename T>
 T only(const std::vector<T>& numbers) {
@@ -175,6 +191,7 @@ constexpr OnnxOperator constant_table[]{
     {"ConstantOfShape", "", "a constant", map_constant_of_shape},
     {"Shape", "", "a constant", map_shape},
     {"Size", "", "a constant", map_size},
+    {"NonZero", "", "a constant, if its input is known", map_non_zero},
     {"Range", "", "FILL_VALUE_SEQUENCE, or a constant for integers", map_range},
     {"EyeLike", "", "DIAGONAL_MATRIX", map_eye},
     {"Trilu", "", "DIAGONAL_MATRIX1", map_trilu},

@@ -108,6 +108,9 @@ std::pair<View, View> divided(Mapping& node) {
 void map_quantize(Mapping& node) {
   const DataType zero_type = node.has(2) ? node.in(2).type : DataType::UInt8;
   const DataType type = chosen_type(node, "output_dtype", zero_type);
+  if (type == DataType::UInt16 || type == DataType::Int16)
+    throw Refusal{"it quantizes to " + std::string(name_of(type)),
+                  "DirectML quantizes to 4 and 8 bits", "quantize the model to UINT8 or INT8"};
   if (node.has(2) && type != zero_type)
     Mapping::refuse_invalid("its output_dtype is " + std::string(name_of(type)) +
                                 ", but its zero point is " + std::string(name_of(zero_type)),
@@ -138,6 +141,82 @@ void map_dynamic(Mapping& node) {
           .output("OutputZeroPointTensor", padded(node.output(2, DataType::UInt8, {}), count)));
 }
 
+// Operators of ONNX Runtime on quantized tensors. Each has a scale and, behind it, a zero point.
+
+/// A scale or zero point of a whole tensor.
+View only_number(Mapping& node, std::size_t input, std::size_t dimensions) {
+  const View view = node.view(input);
+  if (element_count(view.sizes) != 1)
+    Mapping::refuse_invalid("its input " + std::to_string(input) + " " + list_of(view.sizes) +
+                            " is not one number");
+  return reshaped(view, Sizes(dimensions, 1));
+}
+
+void add_conversion(Mapping& node, const std::string& type, const View& from, std::size_t scale,
+                    const View& to) {
+  const auto factor = [&](std::size_t input) {
+    return padded(broadcast(only_number(node, input, to.sizes.size()), to.sizes));
+  };
+  DmlOperator operation(type);
+  operation.input("InputTensor", padded(from)).input("ScaleTensor", factor(scale));
+  if (node.has(scale + 1)) operation.input("ZeroPointTensor", factor(scale + 1));
+  node.add(operation.output("OutputTensor", padded(to)));
+}
+
+View dequantized(Mapping& node, std::size_t input) {
+  const View from = node.view(input);
+  const View made = node.temporary(node.in(input + 1).type, from.sizes);
+  add_conversion(node, "ELEMENT_WISE_DEQUANTIZE_LINEAR", from, input + 1, made);
+  return made;
+}
+
+void map_quantized_add(Mapping& node) {
+  const Sizes sizes = broadcast_sizes({node.in(0).sizes, node.in(3).sizes});
+  const View a = node.view(0), b = node.view(3);
+  const View to = padded(node.output(0, node.in(0), sizes));
+  const std::size_t dimensions = to.sizes.size();
+  DmlOperator operation("ELEMENT_WISE_QUANTIZED_LINEAR_ADD");
+  operation.input("ATensor", padded(broadcast(a, sizes)))
+      .input("AScaleTensor", only_number(node, 1, dimensions))
+      .input("BTensor", padded(broadcast(b, sizes)))
+      .input("BScaleTensor", only_number(node, 4, dimensions))
+      .input("OutputScaleTensor", only_number(node, 6, dimensions))
+      .output("OutputTensor", to);
+  if (node.has(2)) operation.input("AZeroPointTensor", only_number(node, 2, dimensions));
+  if (node.has(5)) operation.input("BZeroPointTensor", only_number(node, 5, dimensions));
+  if (node.has(7)) operation.input("OutputZeroPointTensor", only_number(node, 7, dimensions));
+  node.add(operation);
+}
+
+void map_quantized_sigmoid(Mapping& node) {
+  const View from = dequantized(node, 0);
+  const View made = node.temporary(from.type, from.sizes);
+  node.add_unary("ACTIVATION_SIGMOID", from, made);
+  add_conversion(node, "ELEMENT_WISE_QUANTIZE_LINEAR", made, 3,
+                 node.output(0, node.in(0), from.sizes));
+}
+
+void map_quantized_concat(Mapping& node) {
+  if (node.input_count() < 5 || node.input_count() % 3 != 2)
+    Mapping::refuse_invalid(
+        "it has " + counted(node.input_count(), "input"),
+        "it must have a scale and a zero point, and three inputs for each part");
+  const Value& first = node.in(2);
+  const std::size_t axis = Mapping::axis_of(node.required_integer("axis"), first.sizes.size());
+  std::vector<Sizes> all;
+  std::vector<View> parts;
+  for (std::size_t i = 2; i < node.input_count(); i += 3) all.push_back(node.in(i).sizes);
+  const Sizes sizes = joined_sizes(all, axis);
+  for (std::size_t i = 2; i < node.input_count(); i += 3)
+    parts.push_back(padded(dequantized(node, i)));
+  const View joined = node.temporary(node.in(0).type, sizes);
+  node.add(DmlOperator("JOIN")
+               .inputs("InputTensors", parts)
+               .output("OutputTensor", padded(joined))
+               .count("Axis", padded_axis(axis, sizes.size())));
+  add_conversion(node, "ELEMENT_WISE_QUANTIZE_LINEAR", joined, 0, node.output(0, first, sizes));
+}
+
 constexpr OnnxOperator quantization_table[]{
     {"QuantizeLinear", "", "ELEMENT_WISE_QUANTIZE_LINEAR, or QUANTIZE in blocks or to 4 bits",
      map_quantize},
@@ -145,6 +224,12 @@ constexpr OnnxOperator quantization_table[]{
     {"DequantizeLinear", "", "ELEMENT_WISE_DEQUANTIZE_LINEAR, or DEQUANTIZE in blocks or of 4 bits",
      map_dequantize},
     {"DequantizeLinear", microsoft, "ELEMENT_WISE_DEQUANTIZE_LINEAR", map_dequantize},
+    {"QLinearAdd", microsoft, "ELEMENT_WISE_QUANTIZED_LINEAR_ADD", map_quantized_add},
+    {"QLinearSigmoid", microsoft,
+     "ELEMENT_WISE_DEQUANTIZE_LINEAR, ACTIVATION_SIGMOID, ELEMENT_WISE_QUANTIZE_LINEAR",
+     map_quantized_sigmoid},
+    {"QLinearConcat", microsoft,
+     "ELEMENT_WISE_DEQUANTIZE_LINEAR, JOIN, ELEMENT_WISE_QUANTIZE_LINEAR", map_quantized_concat},
     {"DynamicQuantizeLinear", "", "DYNAMIC_QUANTIZE_LINEAR", map_dynamic},
 };
 

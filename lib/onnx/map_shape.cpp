@@ -129,29 +129,16 @@ void map_expand(Mapping& node) {
                .output("OutputTensor", to));
 }
 
-/// The place of an axis in the view with 4 dimensions.
-std::uint64_t padded_axis(std::size_t axis, std::size_t dimensions) {
-  return axis + (dimensions < 4 ? 4 - dimensions : 0);
-}
-
 void map_concat(Mapping& node) {
   const Value& first = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.required_integer("axis"), first.sizes.size());
-  Sizes sizes = first.sizes;
+  std::vector<Sizes> all;
+  for (std::size_t i = 0; i < node.input_count(); ++i) all.push_back(node.in(i).sizes);
+  const Sizes sizes = joined_sizes(all, axis);
   std::vector<View> views;
-  std::uint64_t length = 0;
-  for (std::size_t i = 0; i < node.input_count(); ++i) {
-    const Sizes& next = node.in(i).sizes;
-    if (next.size() != sizes.size())
-      Mapping::refuse_invalid("its inputs have different numbers of dimensions");
-    length += next[axis];
-    sizes[axis] = next[axis];
-    if (next != sizes)
-      Mapping::refuse_invalid("its inputs " + list_of(first.sizes) + " and " + list_of(next) +
-                              " do not fit together along axis " + std::to_string(axis));
-    if (next[axis] > 0) views.push_back(padded(node.view(i)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i][axis] > 0) views.push_back(padded(node.view(i)));
   }
-  sizes[axis] = length;
   const View to = padded(node.output(0, first, sizes));
   node.add(DmlOperator("JOIN")
                .inputs("InputTensors", views)

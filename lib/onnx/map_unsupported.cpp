@@ -36,7 +36,6 @@ constexpr OnnxOperator unsupported_table[]{
     {"GridSample", "", "", nullptr, shader},
     {"Compress", "", "", nullptr, dynamic},
     {"NonMaxSuppression", "", "", nullptr, dynamic},
-    {"NonZero", "", "", nullptr, dynamic},
     {"Unique", "", "", nullptr, dynamic},
     {"Bernoulli", "", "", nullptr, random_values},
     {"Multinomial", "", "", nullptr, random_values},

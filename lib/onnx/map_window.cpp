@@ -1,5 +1,6 @@
 // Operators of ONNX whose windows slide over the input: convolutions and pooling.
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
@@ -97,7 +98,28 @@ void require_windows(const Value& value) {
                     "DirectML's windows slide over 1 to 3 dimensions beside batch and channels");
 }
 
+/// A zero point or scale: one number, or one for each channel.
+View channel_view(Mapping& node, std::size_t input, std::size_t dimensions) {
+  View view = node.view(input);
+  const std::uint64_t count = element_count(view.sizes).value_or(0);
+  view.sizes = Sizes(std::max<std::size_t>(4, dimensions), 1);
+  view.sizes[1] = count;
+  return view;
+}
+
 // Pooling.
+
+/// Those of ONNX Runtime's pooling of quantized tensors.
+void add_scales(Mapping& node, DmlOperator& operation, std::size_t dimensions) {
+  if (node.integer("channels_last", 0) != 0)
+    Mapping::refuse("its channels come last (channels_last)", "DirectML's channels come first");
+  const char* const fields[]{"InputScaleTensor", "InputZeroPointTensor", "OutputScaleTensor",
+                             "OutputZeroPointTensor"};
+  for (std::size_t i = 1; i <= std::size(fields); ++i) {
+    const bool is_scale = i % 2 == 1;  // zero points may be left out
+    if (is_scale || node.has(i)) operation.input(fields[i - 1], channel_view(node, i, dimensions));
+  }
+}
 
 void add_pooling(Mapping& node, std::string type, const Windows& windows, const View& from,
                  const View& to, const View* indices) {
@@ -105,13 +127,16 @@ void add_pooling(Mapping& node, std::string type, const Windows& windows, const 
                                       [](std::uint64_t dilation) { return dilation != 1; });
   const bool is_max = type == "MAX_POOLING";
   if (is_max && (is_dilated || indices != nullptr)) type = "MAX_POOLING2";
-  if (!is_max && is_dilated) type += "1";
+  const bool is_quantized = type.starts_with("QUANTIZED");
+  if (!is_max && !is_quantized && is_dilated) type += "1";
   DmlOperator operation(type);
   operation.input("InputTensor", with_two_dimensions(from))
       .output("OutputTensor", with_two_dimensions(to));
   if (indices != nullptr) operation.output("OutputIndicesTensor", with_two_dimensions(*indices));
-  set_windows(operation, windows, "WindowSize", is_dilated || type == "MAX_POOLING2");
-  if (type.starts_with("AVERAGE"))
+  if (is_quantized) add_scales(node, operation, from.sizes.size());
+  set_windows(operation, windows, "WindowSize",
+              is_dilated || is_quantized || type == "MAX_POOLING2");
+  if (type.find("AVERAGE") != std::string::npos)
     operation.flag("IncludePadding", node.integer("count_include_pad", 0) != 0);
   if (type.starts_with("LP")) operation.count("P", as_count(node.integer("p", 2), "p", 1));
   node.add(operation);
@@ -266,17 +291,16 @@ void map_transposed_convolution(Mapping& node) {
   node.add(operation);
 }
 
-/// A zero point or scale: one number, or one for each output channel.
-View channel_view(Mapping& node, std::size_t input, std::size_t dimensions) {
-  View view = node.view(input);
-  const std::uint64_t count = element_count(view.sizes).value_or(0);
-  view.sizes = Sizes(std::max<std::size_t>(4, dimensions), 1);
-  view.sizes[1] = count;
-  return view;
+void require_plane(const Value& value) {
+  if (value.sizes.size() > 4)
+    throw Refusal{"its input has " + counted(value.sizes.size(), "dimension"),
+                  "DirectML's convolutions of integers slide over 1 or 2 dimensions",
+                  "quantize the model as Conv between DequantizeLinear and QuantizeLinear"};
 }
 
 void map_integer_convolution(Mapping& node) {
   const Convolution made = convolution_of(node, 0, 1);
+  require_plane(node.in(0));
   const View from = with_two_dimensions(node.view(0));
   const std::size_t dimensions = from.sizes.size();
   DmlOperator operation("CONVOLUTION_INTEGER");
@@ -292,6 +316,7 @@ void map_integer_convolution(Mapping& node) {
 
 void map_quantized_convolution(Mapping& node) {
   const Convolution made = convolution_of(node, 0, 3);
+  require_plane(node.in(0));
   const View from = with_two_dimensions(node.view(0));
   const std::size_t dimensions = from.sizes.size();
   DmlOperator operation("QUANTIZED_LINEAR_CONVOLUTION");
@@ -316,6 +341,8 @@ constexpr OnnxOperator window_table[]{
     {"LpPool", "", "LP_POOLING", map_pooling},
     {"GlobalMaxPool", "", "MAX_POOLING", map_global_pooling},
     {"GlobalAveragePool", "", "AVERAGE_POOLING", map_global_pooling},
+    {"QLinearAveragePool", microsoft, "QUANTIZED_LINEAR_AVERAGE_POOLING", map_pooling},
+    {"QLinearGlobalAveragePool", microsoft, "QUANTIZED_LINEAR_AVERAGE_POOLING", map_global_pooling},
     {"GlobalLpPool", "", "LP_POOLING", map_global_pooling},
     {"MaxUnpool", "", "MAX_UNPOOLING", map_unpooling},
     {"Conv", "", "CONVOLUTION", map_convolution},

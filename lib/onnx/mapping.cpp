@@ -299,6 +299,26 @@ View padded_behind(View view) {
   return view;
 }
 
+std::uint64_t padded_axis(std::size_t axis, std::size_t dimensions) {
+  return axis + (dimensions < 4 ? 4 - dimensions : 0);
+}
+
+Sizes joined_sizes(const std::vector<Sizes>& all, std::size_t axis) {
+  Sizes sizes = all.front();
+  std::uint64_t length = 0;
+  for (const Sizes& next : all) {
+    if (next.size() != sizes.size())
+      Mapping::refuse_invalid("its inputs have different numbers of dimensions");
+    length += next[axis];
+    sizes[axis] = next[axis];
+    if (next != sizes)
+      Mapping::refuse_invalid("its inputs " + list_of(all.front()) + " and " + list_of(next) +
+                              " do not fit together along axis " + std::to_string(axis));
+  }
+  sizes[axis] = length;
+  return sizes;
+}
+
 Sizes broadcast_sizes(const std::vector<Sizes>& all) {
   Sizes result;
   for (const Sizes& sizes : all) {

@@ -175,6 +175,12 @@ class Mapping {
 /// The sizes that NumPy's rules give several tensors. Refuses if there are none.
 Sizes broadcast_sizes(const std::vector<Sizes>& all);
 
+/// The sizes of tensors that are put together along an axis. Refuses if the others differ.
+Sizes joined_sizes(const std::vector<Sizes>& all, std::size_t axis);
+
+/// The place of an axis in the view that is padded to 4 dimensions.
+std::uint64_t padded_axis(std::size_t axis, std::size_t dimensions);
+
 /// The view with sizes of 1 behind, so that it has 4 dimensions: channels stay in their place.
 View padded_behind(View view);
 

@@ -3,6 +3,7 @@
 // arithmetic.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -221,6 +222,111 @@ TEST_CASE("onnx composed: weights of 4 bits have a scale for each block or for e
                 "its input 1 [1, 2] does not have one number for each block, of sizes [2, 2]") !=
         std::string::npos);
   CHECK(run({1, 2}, {1, 2}, -1).findings.find("its block_size is -1") != std::string::npos);
+}
+
+TEST_CASE("onnx composed: 16 bits become floats, but no floats become 16 bits") {
+  const Numbers scale{{}, {0.5}}, zero{{}, {100}, DataType::UInt16};
+  const Numbers wide{{3}, {1, 200, 300}, DataType::UInt16}, floats{{3}, {-49.5, 50, 100}};
+  CHECK(difference({"DequantizeLinear", {wide, scale, zero}, {}, 1, 21}, {floats}) == "");
+  const std::string findings =
+      run_node({"QuantizeLinear", {floats, scale, zero}, {}, 1, 21}).findings;
+  CHECK_MESSAGE(findings.find("it quantizes to UINT16") != std::string::npos, findings);
+}
+
+namespace {
+
+/// A quantized tensor with its scale and zero point, as ONNX Runtime's operators take it.
+struct Quantized {
+  Numbers numbers, scale, zero;
+
+  double at(const Sizes& place) const {
+    return (test::at(numbers, place) - zero.values[0]) * scale.values[0];
+  }
+};
+
+Quantized quantized_by(const Sizes& sizes, std::uint64_t seed, double scale, double zero) {
+  return {quantized(sizes, DataType::UInt8, seed), {{}, {scale}}, {{}, {zero}, DataType::UInt8}};
+}
+
+double rounded(double number, double scale, double zero) {
+  return std::clamp(std::nearbyint(number / scale) + zero, 0.0, 255.0);
+}
+
+OneNode microsoft(const std::string& type, const std::vector<Numbers>& inputs,
+                  const std::vector<std::string>& attributes = {}) {
+  OneNode node{type, inputs, attributes};
+  node.is_microsoft = true;
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("onnx composed: operators of ONNX Runtime on quantized tensors") {
+  const Quantized a = quantized_by({2, 3, 4, 5}, 1, 0.25, 40),
+                  b = quantized_by({3, 1, 5}, 2, 0.5, 3);
+  const Numbers scale{{}, {2}}, zero{{}, {11}, DataType::UInt8};
+  CHECK(difference(microsoft("QLinearAdd",
+                             {a.numbers, a.scale, a.zero, b.numbers, b.scale, b.zero, scale, zero}),
+                   {numbers_at({2, 3, 4, 5}, [&](const Sizes& place) {
+                     return rounded(a.at(place) + b.at({place[1], 0, place[3]}), 2, 11);
+                   })}) == "");
+  const Numbers small{{}, {0.0625}};
+  CHECK(difference(microsoft("QLinearSigmoid", {a.numbers, a.scale, a.zero, small, zero}),
+                   {numbers_at({2, 3, 4, 5}, [&](const Sizes& place) {
+                     return rounded(1 / (1 + std::exp(-a.at(place))), 0.0625, 11);
+                   })}) == "");
+  const auto sum = [&](const Sizes& place, const Sizes& window) {
+    double total = 0;
+    for (const Sizes& step : places_of(window))
+      total += a.at({place[0], place[1], place[2] + step[0], place[3] + step[1]});
+    return total;
+  };
+  CHECK(difference(microsoft("QLinearGlobalAveragePool", {a.numbers, a.scale, a.zero, scale, zero}),
+                   {numbers_at({2, 3, 1, 1}, [&](const Sizes& place) {
+                     return rounded(sum(place, {4, 5}) / 20, 2, 11);
+                   })}) == "");
+  const std::string window = integers("kernel_shape", {2, 4});
+  CHECK(difference(
+            microsoft("QLinearAveragePool", {a.numbers, a.scale, a.zero, scale, zero}, {window}),
+            {numbers_at({2, 3, 3, 2}, [&](const Sizes& place) {
+              return rounded(sum(place, {2, 4}) / 8, 2, 11);
+            })}) == "");
+  const std::string last = integer("channels_last", 1);
+  for (const char* type : {"QLinearAveragePool", "QLinearGlobalAveragePool"})
+    CHECK(run_node(microsoft(type, {a.numbers, a.scale, a.zero, scale, zero}, {window, last}))
+              .findings.find("its channels come last") != std::string::npos);
+}
+
+TEST_CASE("onnx composed: quantized parts with scales of their own become one") {
+  const Quantized a = quantized_by({2, 3, 2}, 1, 0.25, 40), b = quantized_by({2, 1, 2}, 2, 0.5, 3);
+  const Numbers scale{{}, {2}}, zero{{}, {11}, DataType::UInt8};
+  const std::vector<Numbers> inputs{scale,  zero,      a.numbers, a.scale,
+                                    a.zero, b.numbers, b.scale,   b.zero};
+  CHECK(difference(
+            microsoft("QLinearConcat", inputs, {integer("axis", 1)}),
+            {numbers_at({2, 4, 2}, [&](const Sizes& place) {
+              return rounded(place[1] < 3 ? a.at(place) : b.at({place[0], 0, place[2]}), 2, 11);
+            })}) == "");
+  CHECK(run_node(microsoft("QLinearConcat", inputs, {integer("axis", 0)}))
+            .findings.find("do not fit together along axis 0") != std::string::npos);
+  CHECK(
+      run_node(microsoft("QLinearConcat", {scale, zero, a.numbers, a.scale}, {integer("axis", 0)}))
+          .findings.find("must have a scale and a zero point, and three inputs for each part") !=
+      std::string::npos);
+}
+
+// What PyTorch writes for a mask of constants.
+TEST_CASE("onnx composed: NonZero gives places, if its input is known") {
+  const Numbers x{{2, 3}, {0, 5, 0, -1, 0, 2}};
+  CHECK(difference({"NonZero", {x}}, {{{2, 3}, {0, 1, 1, 1, 0, 2}}}) == "");
+  const std::string findings =
+      run_onnx(
+          model({.nodes = {node("NonZero", {"x"}, {"y"})}, .outputs = {value("y", {"a", "b"})}}),
+          {})
+          .findings;
+  CHECK_MESSAGE(
+      findings.find("its input 0 \"x\" must be known before anything runs") != std::string::npos,
+      findings);
 }
 
 }  // namespace dmlop::test::onnx_composed_test

@@ -336,7 +336,7 @@ TEST_CASE("onnx fields: output_dtype is the type of what is quantized, and of wh
   CHECK(type_of(quantized(3)) == "INT8");
   CHECK(type_of(quantized(0, {value("z", {}, 3)})) == "INT8");
   CHECK(type_of(quantized(3, {value("z", {}, 3)})) == "INT8");
-  CHECK(type_of(quantized(4)) == "UINT16");
+  CHECK(quantized(4).dump().find("it quantizes to UINT16") != std::string::npos);
   CHECK(quantized(2, {value("z", {}, 3)})
             .dump()
             .find("its output_dtype is UINT8, but its zero point is INT8") != std::string::npos);

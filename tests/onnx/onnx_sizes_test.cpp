@@ -303,6 +303,19 @@ TEST_CASE("onnx sizes: quantized convolutions have a scale for each output chann
 }
 
 // Each element of the input is added to a window of the output: 6 channels become 10.
+TEST_CASE("onnx sizes: integer convolutions over 3 dimensions are refused with a remedy") {
+  const Numbers x = whole({1, 1, 2, 2, 2}, DataType::UInt8, 0, 90);
+  const Numbers scale{{}, {1}}, zero{{}, {0}, DataType::UInt8};
+  for (const OneNode& node :
+       {OneNode{"ConvInteger", {x, x}},
+        OneNode{"QLinearConv", {x, scale, zero, x, scale, zero, scale, zero}}}) {
+    const std::string findings = run_node(node).findings;
+    CHECK_MESSAGE(
+        findings.find("Conv between DequantizeLinear and QuantizeLinear") != std::string::npos,
+        findings);
+  }
+}
+
 TEST_CASE("onnx sizes: transposed convolutions in groups, over 1 to 3 dimensions") {
   for (const Shape& shape : shapes) {
     CAPTURE(shape.input.size());
