@@ -24,6 +24,18 @@ constexpr const char* no_sparse = "it has sparse initializers, which DirectML do
 // Nodes that are read, those of functions and branches each time.
 constexpr std::size_t nodes_read_max = 20'000;
 
+/// Counts what stands inside each other while it lives.
+class Level {
+ public:
+  explicit Level(std::size_t& depth) : depth_(depth) { ++depth_; }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  std::size_t& depth_;
+};
+
 class Importer {
  public:
   Importer(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
@@ -267,9 +279,10 @@ class Importer {
       if (!node.outputs[i].empty() && written.contains(outputs[i]))
         scope.bind(outputs[i], node.outputs[i]);
     }
-    ++depth_;
-    add_nodes(nodes, scope);
-    --depth_;
+    {
+      const Level level(depth_);
+      add_nodes(nodes, scope);
+    }
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       add_alias(scope.read(outputs[i]), node.outputs[i], title);
   }

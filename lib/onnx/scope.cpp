@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace dmlop::onnx {
+namespace {
+
+constexpr std::uint64_t copied_bytes_max = std::uint64_t{1} << 26;
+
+std::uint64_t bytes_of_attribute(const Attribute& attribute) {
+  return attribute.integers.size() * sizeof(std::int64_t) + attribute.reals.size() * sizeof(float) +
+         attribute.texts.size() * sizeof(std::string_view);
+}
+
+}  // namespace
+
+void MadeNames::count(std::uint64_t bytes) {
+  copied_bytes += bytes;
+  if (copied_bytes > copied_bytes_max)
+    Mapping::refuse("names and attributes in the model's functions and branches have more than " +
+                    std::to_string(copied_bytes_max) + " bytes, each counted once for each call");
+}
 
 Scope::Scope(const Function& function, const Node& call, MadeNames& names)
     : call_(&call),
@@ -42,17 +59,21 @@ const Attribute* Scope::argument(std::string_view name) const {
 }
 
 Node Scope::seen(const Node& node) {
+  if (is_of_model()) return node;
+  for (const Attribute& attribute : node.attributes) names_.count(bytes_of_attribute(attribute));
   Node made = node;
-  if (is_of_model()) return made;
   for (std::string_view& input : made.inputs) input = read(input);
   for (std::string_view& output : made.outputs) output = written(output);
-  if (!node.name.empty() && !prefix_.empty())
+  if (!node.name.empty() && !prefix_.empty()) {
+    names_.count(prefix_.size() + node.name.size());
     made.name = names_.kept.emplace_back(prefix_ + std::string(node.name));
+  }
   made.attributes.clear();
   for (const Attribute& attribute : node.attributes) {
     if (attribute.reference.empty()) {
       made.attributes.push_back(attribute);
     } else if (const Attribute* given = argument(attribute.reference)) {
+      names_.count(bytes_of_attribute(*given));
       made.attributes.push_back(*given);
       made.attributes.back().name = attribute.name;
     }

@@ -3,6 +3,7 @@
 // be read more than once. Nothing here knows what a value is.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
@@ -18,8 +19,14 @@ namespace dmlop::onnx {
 struct MadeNames {
   EdgeNames edges;
   std::deque<std::string> kept;
+  std::uint64_t copied_bytes = 0;  // of names and attributes
 
-  std::string_view free(const std::string& wanted) { return kept.emplace_back(edges.free(wanted)); }
+  std::string_view free(const std::string& wanted) {
+    count(wanted.size());
+    return kept.emplace_back(edges.free(wanted));
+  }
+  /// A few bytes of a model could have many copies, so these have a bound.
+  void count(std::uint64_t bytes);
 };
 
 class Scope {

@@ -251,6 +251,24 @@ TEST_CASE("onnx inline: the number of nodes has a bound") {
                  "the model has more than 20000 nodes with those of its functions and branches"));
 }
 
+// 100 nodes, whose names begin with a name of a MiB; or a list of 2 MiB, copied 100 times.
+TEST_CASE("onnx inline: what calls repeat has a bound") {
+  FunctionParts many{"Many", {"a"}, {"r"}, {}}, list{"List", {"a"}, {"r"}, {}};
+  for (int i = 0; i < 100; ++i)
+    many.nodes.push_back(node("Relu", {"a"}, {"v" + std::to_string(i)}));
+  list.nodes = {node("Relu", {"a"}, {"r"},
+                     {integers("list", std::vector<std::int64_t>(std::size_t{1} << 18))})};
+  many.outputs = {"v0"};
+  std::vector<std::string> calls;
+  for (int i = 0; i < 100; ++i)
+    calls.push_back(node_of("own", "List", {"x"}, {"y" + std::to_string(i)}));
+  const std::string name(std::size_t{1} << 20, 'y'), bound = "have more than 67108864 bytes";
+  CHECK(has_text(
+      findings_of(model({.nodes = {node_of("own", "Many", {"x"}, {name})}}, {function(many)})),
+      bound));
+  CHECK(has_text(findings_of(model({.nodes = calls}, {function(list)})), bound));
+}
+
 TEST_CASE("onnx inline: the depth of graphs has a bound") {
   Parts inner = branch({node("Identity", {"x"}, {"z"})});
   for (int i = 0; i < 40; ++i) inner = branch({if_node(inner, branch({}), "z")});
