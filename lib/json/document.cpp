@@ -124,31 +124,32 @@ std::size_t Document::characters_to(std::size_t offset) const {
 
 // Finds what is wrong with the text before it is read as JSON.
 bool Document::refuse_as_text(Diagnostics& diagnostics) const {
-  const auto refuse = [&](std::size_t offset, std::string message) {
+  const auto refuse = [&](std::size_t offset, std::string message, std::string suggestion) {
     diagnostics.push_back(at_offset(offset, std::move(message)));
+    diagnostics.back().suggestion = std::move(suggestion);
     return true;
   };
   if (text_.size() > max_text_bytes) {
-    return refuse(0, "the file has " + std::to_string(text_.size()) +
-                         " bytes; a JSON description may have at most " +
-                         std::to_string(max_text_bytes));
+    return refuse(0,
+                  "the file has " + std::to_string(text_.size()) +
+                      " bytes; a JSON description may have at most " +
+                      std::to_string(max_text_bytes),
+                  "write elements of tensors into .npy files");
   }
   if (text_.starts_with("\x93NUMPY"))
-    return refuse(0, "this is a .npy file; expected an op description in JSON");
+    return refuse(0, "this is a .npy file; expected an op description in JSON",
+                  "name the description here; a .npy file belongs to one of its tensors");
   // The first field of every ONNX model is its version; no JSON begins with this byte.
-  if (text_.starts_with('\x08') || (source_.file.ends_with(".onnx") && !text_.starts_with('{'))) {
-    refuse(0, "this is an ONNX model; expected JSON");
-    diagnostics.back().suggestion =
-        "run, check, inspect and convert take ONNX models whose name ends in .onnx";
-    return true;
-  }
+  if (text_.starts_with('\x08') || (source_.file.ends_with(".onnx") && !text_.starts_with('{')))
+    return refuse(0, "this is an ONNX model; expected JSON",
+                  "run, check, inspect and convert take ONNX models whose name ends in .onnx");
   using namespace std::string_view_literals;
   if (text_.starts_with("\xFF\xFE\0\0"sv) || text_.starts_with("\0\0\xFE\xFF"sv))
-    return refuse(0, "this is UTF-32 text; save the file as UTF-8");
+    return refuse(0, "this is UTF-32 text", "save the file as UTF-8");
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
-    return refuse(0, "this is UTF-16 text; save the file as UTF-8");
+    return refuse(0, "this is UTF-16 text", "save the file as UTF-8");
   if (const std::size_t nul = text_.find('\0'); nul != std::string::npos)
-    return refuse(nul, "a NUL byte, which no JSON text has; is this file JSON in UTF-8?");
+    return refuse(nul, "a NUL byte, which no JSON text has", "name a file of JSON in UTF-8");
   return false;
 }
 
@@ -163,8 +164,8 @@ bool Document::build(Diagnostics& diagnostics) {
   tolerate_text_after_root(strict);
   if (has_text_after_root_) return true;
   for (const auto& [offset, name] : parsed.duplicates) {
-    tolerated_.push_back(at_offset(
-        offset, "the field \"" + printable(name) + "\" is given twice; keep one of them"));
+    tolerated_.push_back(at_offset(offset, "the field \"" + printable(name) + "\" is given twice"));
+    tolerated_.back().suggestion = "keep one of them";
   }
   return true;
 }
@@ -172,18 +173,24 @@ bool Document::build(Diagnostics& diagnostics) {
 Diagnostic Document::why_incomplete(const StrictText& strict, const Parsed& parsed) const {
   if (strict.open_comment) return open_comment(*strict.open_comment);
   const std::size_t at = std::min(parsed.problem_at, text_.size());
-  if (std::all_of(strict.text.begin(), strict.text.end(), is_space))
-    return at_offset(at, "the file is empty; expected a JSON object");
+  if (std::all_of(strict.text.begin(), strict.text.end(), is_space)) {
+    Diagnostic empty = at_offset(at, "the file is empty; expected a JSON object");
+    empty.suggestion = "`dmlop ops PADDING --example` prints one to begin with";
+    return empty;
+  }
   Diagnostic diagnostic = at_offset(at, "wrong JSON: " + parsed.problem);
   diagnostic.suggestion = parsed.suggestion;
   // No JSON of dmlop's has the name of a struct.
   if (text_.find("_OPERATOR_DESC") != std::string::npos)
-    diagnostic.suggestion = "if this is C++, let `dmlop convert --from-cpp` make a description of it";
+    diagnostic.suggestion =
+        "if this is C++, let `dmlop convert --from-cpp` make a description of it";
   return diagnostic;
 }
 
 Diagnostic Document::open_comment(std::size_t offset) const {
-  return at_offset(offset, "this /* comment never ends; close it with */");
+  Diagnostic diagnostic = at_offset(offset, "this /* comment never ends");
+  diagnostic.suggestion = "write */ at its end";
+  return diagnostic;
 }
 
 void Document::tolerate_text_after_root(const StrictText& strict) {

@@ -7,7 +7,9 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "json/meant_number.hpp"
 #include "json/strict_text.hpp"
+#include "json/syntax_remedy.hpp"
 
 namespace dmlop::json {
 namespace {
@@ -23,20 +25,10 @@ std::string part_after(const std::string& text, std::string_view label) {
   return text.substr(begin, text.find(';', begin) - begin);
 }
 
-bool has_digits_only(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// A number with a suffix of C, without it: 1.0 for 1.0f and 1.f; "" for other words, such as 0x1F.
-std::string without_suffix(std::string_view word) {
-  constexpr std::size_t longest = 64;
-  const std::size_t end = word.find_last_not_of("fFlLuU");
-  const bool has_suffix = end != std::string_view::npos && end + 1 < word.size();
-  if (!has_suffix || end >= longest) return "";
-  std::string number(word.substr(0, end + 1));
-  if (number.back() == '.') number += '0';
-  const auto json = nlohmann::json::parse(number, nullptr, /*allow_exceptions=*/false);
-  return json.is_number() ? number : "";
+// Whether a token begins like a number and is none, such as 1.0f.
+bool has_more_than_number(std::string_view token) {
+  return !token.empty() && (is_digit(token.front()) || token.front() == '-') &&
+         !decimal_number(token);
 }
 
 // Builds values from nlohmann's events. The events have no positions, so a cursor walks the same
@@ -85,30 +77,33 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     const std::string fault = reason.substr(0, reason.find("; last read: '"));
     const bool in_token = fault.find(" - invalid ") != std::string::npos;
     std::size_t token = token_around(stopped, in_token);
-    if (const std::string last = shown(last_begin_); in_token && !without_suffix(last).empty()) {
-      parsed.problem = last + " is no JSON number";
-      parsed.problem_at = last_begin_;
-      parsed.suggestion = "write " + without_suffix(last);
-      return false;
-    }
+    // The parser took the front of the last token for a number.
+    const bool is_of_last = stopped < cursor_ || has_more_than_number(token_text(last_begin_));
+    Expected expected = expected_at(reason);
     if (const std::string about = part_after(fault, "invalid string: "); !about.empty()) {
       const bool is_open = about.starts_with("missing closing quote");
       if (!is_open) token = stopped;
-      parsed.problem = is_open ? "this string has no closing quote"
-                       : about.starts_with("ill-formed UTF-8")
-                           ? "this is no UTF-8 text; save the file as UTF-8"
-                           : "invalid string: " + about;
-    } else if (stopped < cursor_ || error.id == 406) {
-      token = stopped < cursor_ ? last_begin_ : token;
-      parsed.problem = shown(token) + " is no JSON number that can be read";
+      parsed.problem = is_open                                 ? "this string has no closing quote"
+                       : about.starts_with("ill-formed UTF-8") ? "this is no UTF-8 text"
+                                                               : "invalid string: " + about;
+      parsed.suggestion = remedy_of_string(about);
+    } else if (is_of_last) {
+      token = last_begin_;
+      parsed.problem = shown(token) + " is no JSON number";
+      expected = Expected::value;
+    } else if (error.id == 406) {
+      parsed.problem = shown(token) + " is larger than all numbers that can be read";
+      parsed.suggestion = "write a smaller number";
     } else if (const std::string lacks = part_after(fault, "invalid number; "); !lacks.empty()) {
       parsed.problem = shown(token) + " is no number: " + lacks;
+      expected = Expected::value;
     } else {
       parsed.problem = (token < strict_.size() ? "unexpected " + shown(token) : "the file ends") +
-                       "; expected " + expected_at(token, reason);
+                       "; expected " + words_of(expected, token);
     }
     parsed.problem_at = token;
-    suggest(token);
+    if (parsed.suggestion.empty())
+      parsed.suggestion = remedy_of(expected, token_text(token), open_brackets());
     return false;
   }
 
@@ -148,44 +143,53 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   // As it was written: the strict text has other exponents.
-  std::string shown(std::size_t token) const {
+  std::string_view token_text(std::size_t token) const {
     if (token >= strict_.size()) return "";
-    const std::string_view text = text_.substr(token, skip_token(strict_, token) - token);
+    return text_.substr(token, skip_token(strict_, token) - token);
+  }
+
+  std::string shown(std::size_t token) const {
+    const std::string_view text = token_text(token);
+    if (text.empty()) return "";
     return structure.find(text) == std::string_view::npos ? printable(text)
                                                           : "'" + std::string(text) + "'";
   }
 
-  // What was expected, from nlohmann's name for the part of the grammar.
-  std::string expected_at(std::size_t token, const std::string& reason) const {
-    if (reason.ends_with("expected end of input")) return "the end of the file";
+  std::string open_brackets() const {
+    std::string brackets;
+    for (const Value* value : open_) brackets += value->kind == Value::Kind::array ? '[' : '{';
+    return brackets;
+  }
+
+  // From nlohmann's name for the part of the grammar.
+  static Expected expected_at(const std::string& reason) {
+    if (reason.ends_with("expected end of input")) return Expected::end;
+    const std::string where = part_after(reason, "while parsing ");
+    if (where.starts_with("object key")) return Expected::name;
+    if (where.starts_with("object separator")) return Expected::colon;
+    if (where.starts_with("object ")) return Expected::next_member;
+    return where.starts_with("array ") ? Expected::next_item : Expected::value;
+  }
+
+  std::string words_of(Expected expected, std::size_t token) const {
     std::size_t before = token;
     while (before > 0 && is_space(strict_[before - 1])) --before;
     const char previous = before > 0 ? strict_[before - 1] : ' ';
-    const std::string where = part_after(reason, "while parsing ");
-    if (where.starts_with("object key"))
-      return std::string("a field name in double quotes") + (previous == '{' ? " or '}'" : "");
-    if (where.starts_with("object separator")) return "':' and a value";
-    if (where.starts_with("object ")) return "',' or '}'";
-    if (where.starts_with("array ")) return "',' or ']'";
-    return std::string("a value") + (previous == '[' ? " or ']'" : "");
-  }
-
-  void suggest(std::size_t token) {
-    const std::string word = shown(token);
-    std::string lower = word;
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (lower == "nan" || lower.ends_with("inf") || lower.ends_with("infinity")) {
-      parsed.suggestion = "write \"nan\", \"inf\" or \"-inf\", with the quotes";
-    } else if (lower == "true" || lower == "false" || lower == "none") {
-      parsed.suggestion = "write " + (lower == "none" ? std::string("null") : lower);
-    } else if (word.size() > 1 && word[0] == '.' &&
-               has_digits_only(std::string_view(word).substr(1))) {
-      parsed.suggestion = "write 0" + word;
-    } else if (word.size() > 2 && strict_[token] == '\'' && word.ends_with("'")) {
-      parsed.suggestion = "write \"" + word.substr(1, word.size() - 2) + "\"";
-    } else if (const std::string number = without_suffix(word); !number.empty()) {
-      parsed.suggestion = "write " + number;
+    switch (expected) {
+      case Expected::end:
+        return "the end of the file";
+      case Expected::name:
+        return std::string("a field name in double quotes") + (previous == '{' ? " or '}'" : "");
+      case Expected::colon:
+        return "':' and a value";
+      case Expected::next_member:
+        return "',' or '}'";
+      case Expected::next_item:
+        return "',' or ']'";
+      case Expected::value:
+        return std::string("a value") + (previous == '[' ? " or ']'" : "");
     }
+    return "";
   }
 
   // Returns null if the document has too many values.
@@ -202,6 +206,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (++value_count_ <= value_limit_) return value;
     parsed.problem =
         "more than " + std::to_string(value_limit_) + " values; this is no op description";
+    parsed.suggestion = "write elements of tensors into .npy files";
     parsed.problem_at = value->begin;
     return nullptr;
   }
@@ -217,6 +222,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (value == nullptr) return false;
     if (open_.size() == max_depth) {
       parsed.problem = "nesting is deeper than " + std::to_string(max_depth) + " levels";
+      parsed.suggestion = "leave the outer brackets out";
       parsed.problem_at = value->begin;
       return false;
     }

@@ -6,10 +6,6 @@
 namespace dmlop::json {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Returns one past the closing quote of the string literal that starts at `begin`.
 std::size_t skip_string(std::string_view text, std::size_t begin) {
   std::size_t at = begin + 1;
@@ -83,6 +79,10 @@ std::optional<std::size_t> blank_extensions(std::string& text) {
 }
 
 }  // namespace
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';

@@ -12,6 +12,7 @@ namespace dmlop::json {
 inline constexpr std::string_view structure = "[]{},:";
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+bool is_digit(char c);
 bool is_space(char c);
 
 /// Returns the end of the token that starts at `begin`, where `text` has neither a space nor its

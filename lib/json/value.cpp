@@ -66,7 +66,8 @@ std::string describe(const Value& value) {
     case Value::Kind::string:
       return "the string \"" + printable(value.text) + "\"";
     case Value::Kind::array:
-      return value.items.empty() ? "an empty array" : "an array";
+      if (value.items.empty()) return "an empty array";
+      return value.items.front().kind == Value::Kind::array ? "an array of arrays" : "an array";
     case Value::Kind::object:
       return "an object";
   }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "json/document.hpp"
+#include "json/meant_number.hpp"
 
 namespace dmlop {
 namespace {
@@ -39,42 +40,8 @@ std::string quoted(std::string_view text) {
   return json + "\"";
 }
 
-// Takes the digits at the front of `text`.
-std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
-  text.remove_prefix(digits.size());
-  return digits;
-}
-
-// A number as JSON writes it; people also write +1, .5, 1. and 007. Nothing for other text.
-std::optional<std::string> json_number(std::string_view text) {
-  std::string number;
-  if (text.starts_with('-')) number = "-";
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  std::string_view whole = take_digits(text);
-  const bool has_point = text.starts_with('.');
-  if (has_point) text.remove_prefix(1);
-  const std::string_view fraction = has_point ? take_digits(text) : "";
-  if (whole.empty() && fraction.empty()) return std::nullopt;
-  while (whole.size() > 1 && whole.front() == '0') whole.remove_prefix(1);
-  number += whole.empty() ? "0" : whole;
-  if (has_point) number.append(".").append(fraction.empty() ? "0" : fraction);
-  if (text.empty()) return number;
-  if (text.front() != 'e' && text.front() != 'E') return std::nullopt;
-  text.remove_prefix(1);
-  number += 'e';
-  if (text.starts_with('-') || text.starts_with('+')) {
-    number += text.front();
-    text.remove_prefix(1);
-  }
-  const std::string_view exponent = take_digits(text);
-  if (exponent.empty() || !text.empty()) return std::nullopt;
-  return number.append(exponent);
-}
-
 std::string number_or_text(std::string_view text) {
-  return json_number(text).value_or(quoted(text));
+  return json::decimal_number(text).value_or(quoted(text));
 }
 
 std::string flag_or_text(std::string_view text) {
@@ -136,7 +103,9 @@ std::string activation(std::string_view type) {
 
 // Numbers, lists of numbers, and true and false are what they look like.
 std::string any(std::string_view text) {
-  const auto is_number = [](std::string_view part) { return json_number(part).has_value(); };
+  const auto is_number = [](std::string_view part) {
+    return json::decimal_number(part).has_value();
+  };
   const std::string flag = flag_or_text(text);
   if (!flag.starts_with('"')) return flag;
   bool are_numbers = text.find(',') != std::string_view::npos;

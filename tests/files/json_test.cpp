@@ -137,111 +137,159 @@ TEST_CASE("comments and trailing commas are accepted and move nothing") {
 
 TEST_CASE("other commas are refused") {
   check_rows({
-      {"[,]", "t:1:2: error: wrong JSON: unexpected ','; expected a value or ']'"},
-      {"[1,,]", "t:1:4: error: wrong JSON: unexpected ','; expected a value"},
-      {"[1,/**/,]", "t:1:8: error: wrong JSON: unexpected ','; expected a value"},
+      {"[,]",
+       "t:1:2: error: wrong JSON: unexpected ','; expected a value or ']'\n  help: leave this "
+       "comma out"},
+      {"[1,,]",
+       "t:1:4: error: wrong JSON: unexpected ','; expected a value\n  help: leave this comma out"},
+      {"[1,/**/,]",
+       "t:1:8: error: wrong JSON: unexpected ','; expected a value\n  help: leave this comma out"},
       {"{,}",
        "t:1:2: error: wrong JSON: unexpected ','; expected a field name in double quotes or "
-       "'}'"},
-      {"{\"a\",,}", "t:1:5: error: wrong JSON: unexpected ','; expected ':' and a value"},
-      {"{\"a\":,}", "t:1:6: error: wrong JSON: unexpected ','; expected a value"},
+       "'}'\n  help: leave this comma out"},
+      {"{\"a\",,}",
+       "t:1:5: error: wrong JSON: unexpected ','; expected ':' and a value\n  help: write a colon "
+       "and a value behind the name"},
+      {"{\"a\":,}",
+       "t:1:6: error: wrong JSON: unexpected ','; expected a value\n  help: leave this comma out"},
       {"{\"a\":1,,}",
-       "t:1:8: error: wrong JSON: unexpected ','; expected a field name in double quotes"},
-      {"1,", "t:1:2: error: wrong JSON: unexpected ','; expected the end of the file"},
-      {",", "t:1:1: error: wrong JSON: unexpected ','; expected a value"},
+       "t:1:8: error: wrong JSON: unexpected ','; expected a field name in double quotes\n  help: "
+       "leave this comma out"},
+      {"1,",
+       "t:1:2: error: wrong JSON: unexpected ','; expected the end of the file\n  help: leave out "
+       "what stands here and behind it"},
+      {",",
+       "t:1:1: error: wrong JSON: unexpected ','; expected a value\n  help: leave this comma out"},
   });
 }
 
 TEST_CASE("wrong syntax: the place, what is there, what was expected") {
   check_rows({
-      {"", "t:1:1: error: the file is empty; expected a JSON object"},
-      {" // only a comment\n", "t:2:1: error: the file is empty; expected a JSON object"},
+      {"",
+       "t:1:1: error: the file is empty; expected a JSON object\n  help: `dmlop ops PADDING "
+       "--example` prints one to begin with"},
+      {" // only a comment\n",
+       "t:2:1: error: the file is empty; expected a JSON object\n  help: `dmlop ops PADDING "
+       "--example` prints one to begin with"},
       {"{",
-       "t:1:2: error: wrong JSON: the file ends; expected a field name in double quotes or '}'"},
-      {"{\"a\"", "t:1:5: error: wrong JSON: the file ends; expected ':' and a value"},
-      {"{\"a\": 1\n", "t:2:1: error: wrong JSON: the file ends; expected ',' or '}'"},
-      {"[1", "t:1:3: error: wrong JSON: the file ends; expected ',' or ']'"},
-      {"{\"a\": 1\n \"b\": 2}", "t:2:2: error: wrong JSON: unexpected \"b\"; expected ',' or '}'"},
-      {"{\"a\" 1}", "t:1:6: error: wrong JSON: unexpected 1; expected ':' and a value"},
-      {"{\"a\":}", "t:1:6: error: wrong JSON: unexpected '}'; expected a value"},
-      {"[1 2]", "t:1:4: error: wrong JSON: unexpected 2; expected ',' or ']'"},
-      {"[1}", "t:1:3: error: wrong JSON: unexpected '}'; expected ',' or ']'"},
-      {"{\"a\": 1]", "t:1:8: error: wrong JSON: unexpected ']'; expected ',' or '}'"},
-      {"]", "t:1:1: error: wrong JSON: unexpected ']'; expected a value"},
-      {"{} {}", "t:1:4: error: wrong JSON: unexpected '{'; expected the end of the file"},
-      {"{}\nx", "t:2:1: error: wrong JSON: unexpected x; expected the end of the file"},
+       "t:1:2: error: wrong JSON: the file ends; expected a field name in double quotes or '}'\n  "
+       "help: write } at the end"},
+      {"{\"a\"",
+       "t:1:5: error: wrong JSON: the file ends; expected ':' and a value\n  help: save the whole "
+       "text: it ends in the middle of a value"},
+      {"{\"a\": 1\n",
+       "t:2:1: error: wrong JSON: the file ends; expected ',' or '}'\n  help: write } at the end"},
+      {"[1",
+       "t:1:3: error: wrong JSON: the file ends; expected ',' or ']'\n  help: write ] at the end"},
+      {"{\"a\": 1\n \"b\": 2}",
+       "t:2:2: error: wrong JSON: unexpected \"b\"; expected ',' or '}'\n  help: write a comma "
+       "before it"},
+      {"{\"a\" 1}",
+       "t:1:6: error: wrong JSON: unexpected 1; expected ':' and a value\n  help: write a colon "
+       "and a value behind the name"},
+      {"{\"a\":}",
+       "t:1:6: error: wrong JSON: unexpected '}'; expected a value\n  help: write a value before "
+       "it"},
+      {"[1 2]",
+       "t:1:4: error: wrong JSON: unexpected 2; expected ',' or ']'\n  help: write a comma before "
+       "it"},
+      {"[1}", "t:1:3: error: wrong JSON: unexpected '}'; expected ',' or ']'\n  help: write ]"},
+      {"{\"a\": 1]",
+       "t:1:8: error: wrong JSON: unexpected ']'; expected ',' or '}'\n  help: write }"},
+      {"]",
+       "t:1:1: error: wrong JSON: unexpected ']'; expected a value\n  help: write a value before "
+       "it"},
+      {"{} {}",
+       "t:1:4: error: wrong JSON: unexpected '{'; expected the end of the file\n  help: leave out "
+       "what stands here and behind it"},
+      {"{}\nx",
+       "t:2:1: error: wrong JSON: unexpected x; expected the end of the file\n  help: leave out "
+       "what stands here and behind it"},
       {"{a: 1}",
        "t:1:2: error: wrong JSON: unexpected a; expected a field name in double quotes or "
-       "'}'"},
+       "'}'\n  help: write \"a\""},
       {"{'a': 1}",
        "t:1:2: error: wrong JSON: unexpected 'a'; expected a field name in double "
        "quotes or '}'\n  help: write \"a\""},
-      {"[tru]", "t:1:2: error: wrong JSON: unexpected tru; expected a value or ']'"},
+      {"[tru]",
+       "t:1:2: error: wrong JSON: unexpected tru; expected a value or ']'\n  help: write true"},
       {"[1, True]",
        "t:1:5: error: wrong JSON: unexpected True; expected a value\n  help: write true"},
-      {"/* no end", "t:1:1: error: this /* comment never ends; close it with */"},
+      {"/* no end", "t:1:1: error: this /* comment never ends\n  help: write */ at its end"},
       {"[\"a\n\"]",
        "t:1:4: error: wrong JSON: invalid string: control character U+000A (LF) must be "
-       "escaped to \\u000A or \\n"},
-      {"[\"a]", "t:1:2: error: wrong JSON: this string has no closing quote"},
+       "escaped to \\u000A or \\n\n  help: write \\n for a new line, and \\t for a tab"},
+      {"[\"a]",
+       "t:1:2: error: wrong JSON: this string has no closing quote\n  help: write \" at the end of "
+       "the string"},
       {R"(["\x"])",
-       "t:1:4: error: wrong JSON: invalid string: forbidden character after backslash"},
+       "t:1:4: error: wrong JSON: invalid string: forbidden character after backslash\n  help: "
+       "write \\\\ for a backslash; in paths, / works as well"},
   });
 }
 
 TEST_CASE("numbers that JSON does not have") {
-  const std::string quotes = "\n  help: write \"nan\", \"inf\" or \"-inf\", with the quotes";
   check_rows({
-      {"[01]", "t:1:2: error: wrong JSON: 01 is no JSON number that can be read"},
-      {"[0x10]", "t:1:2: error: wrong JSON: 0x10 is no JSON number that can be read"},
-      {"[1.]", "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'"},
+      {"[01]", "t:1:2: error: wrong JSON: 01 is no JSON number\n  help: write 1"},
+      {"[0x10]", "t:1:2: error: wrong JSON: 0x10 is no JSON number\n  help: write 16"},
+      {"[1.]",
+       "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'\n  help: write 1.0"},
       {R"("invalid number; x"d)",
-       "t:1:20: error: wrong JSON: unexpected d; expected the end of the file"},
+       "t:1:20: error: wrong JSON: unexpected d; expected the end of the file\n  help: leave out "
+       "what stands here and behind it"},
       {"[.5]",
        "t:1:2: error: wrong JSON: unexpected .5; expected a value or ']'\n  help: write 0.5"},
-      {"{\"a\":+1}", "t:1:6: error: wrong JSON: unexpected +1; expected a value"},
-      {"[NaN]", "t:1:2: error: wrong JSON: unexpected NaN; expected a value or ']'" + quotes},
-      {"[1, inf]", "t:1:5: error: wrong JSON: unexpected inf; expected a value" + quotes},
+      {"{\"a\":+1}", "t:1:6: error: wrong JSON: unexpected +1; expected a value\n  help: write 1"},
+      {"[NaN]",
+       "t:1:2: error: wrong JSON: unexpected NaN; expected a value or ']'\n  help: write \"nan\""},
+      {"[1, inf]",
+       "t:1:5: error: wrong JSON: unexpected inf; expected a value\n  help: write \"inf\""},
       {"[-Infinity]",
-       "t:1:2: error: wrong JSON: -Infinity is no number: expected digit after '-'" + quotes},
+       "t:1:2: error: wrong JSON: -Infinity is no number: expected digit after '-'\n  help: write "
+       "\"-inf\""},
   });
 }
 
-TEST_CASE("numbers with a suffix of C: what is left of them is offered if it is a number") {
+TEST_CASE("numbers of programming languages are offered as JSON has them") {
   const auto row = [](const std::string& word, const std::string& number,
                       const std::string& why = "is no JSON number") {
-    const std::string help = number.empty() ? "" : "\n  help: write " + number;
-    return Row{"[" + word + "]", "t:1:2: error: wrong JSON: " + word + " " + why + help};
+    return Row{"[" + word + "]",
+               "t:1:2: error: wrong JSON: " + word + " " + why + "\n  help: write " + number};
   };
   const std::string no_digit = "is no number: expected digit after '.'";
-  const std::string unreadable = "is no JSON number that can be read";
+  const std::string any_value =
+      "a number, true, false, a \"string\", a [list] or an {\"object\": 1}";
   check_rows({row("1.0f", "1.0"), row("-2.5F", "-2.5"), row("7u", "7"), row("7ULL", "7"),
-              row("1e5f", "1e5"), row("1.5e-3L", "1.5e-3"), row("-1E+10f", "-1E+10"),
-              row("1.f", "1.0", no_digit), row("-3.F", "-3.0", no_digit),
-              row("0x1F", "", unreadable), row("0x1.8p1f", "", unreadable),
-              row("1_0f", "", unreadable), row("01f", "", unreadable)});
+              row("1e5f", "1e5"), row("1.5e-3L", "1.5e-3"), row("-1E+10f", "-1e+10"),
+              row("1.f", "1.0", no_digit), row("-3.F", "-3.0", no_digit), row("0x1F", "31"),
+              row("1_000", "1000"), row("1_0f", "10"), row("01f", "1"), row("2*3", any_value),
+              row("0x1.8p1f", any_value)});
 }
 
 TEST_CASE("bytes that are no UTF-8 text") {
   check_rows({
-      {"[\"\xFF\"]", "t:1:3: error: wrong JSON: this is no UTF-8 text; save the file as UTF-8"},
-      {"[\"\xC3\"]", "t:1:4: error: wrong JSON: this is no UTF-8 text; save the file as UTF-8"},
-      {"{}\0"s, "t:1:3: error: a NUL byte, which no JSON text has; is this file JSON in UTF-8?"},
+      {"[\"\xFF\"]",
+       "t:1:3: error: wrong JSON: this is no UTF-8 text\n  help: save the file as UTF-8"},
+      {"[\"\xC3\"]",
+       "t:1:4: error: wrong JSON: this is no UTF-8 text\n  help: save the file as UTF-8"},
+      {"{}\0"s,
+       "t:1:3: error: a NUL byte, which no JSON text has\n  help: name a file of JSON in UTF-8"},
       {"{\"a\": 1}\0{\"b\": 2}"s,
-       "t:1:9: error: a NUL byte, which no JSON text has; is this file JSON in UTF-8?"},
-      {"\xFF\xFE{\0}\0"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
-      {"\xFE\xFF\0{\0}"s, "t:1:1: error: this is UTF-16 text; save the file as UTF-8"},
-      {"\xFF\xFE\0\0{\0\0\0"s, "t:1:1: error: this is UTF-32 text; save the file as UTF-8"},
-      {"\0\0\xFE\xFF\0\0\0{"s, "t:1:1: error: this is UTF-32 text; save the file as UTF-8"},
+       "t:1:9: error: a NUL byte, which no JSON text has\n  help: name a file of JSON in UTF-8"},
+      {"\xFF\xFE{\0}\0"s, "t:1:1: error: this is UTF-16 text\n  help: save the file as UTF-8"},
+      {"\xFE\xFF\0{\0}"s, "t:1:1: error: this is UTF-16 text\n  help: save the file as UTF-8"},
+      {"\xFF\xFE\0\0{\0\0\0"s, "t:1:1: error: this is UTF-32 text\n  help: save the file as UTF-8"},
+      {"\0\0\xFE\xFF\0\0\0{"s, "t:1:1: error: this is UTF-32 text\n  help: save the file as UTF-8"},
   });
 }
 
 TEST_CASE("duplicate keys are named at the second, and the first one counts") {
   check_rows({
       {"{\"a\": 1, \"b\": {\"a\": 2}}", ""},
-      {"{\"a\": 1,\n \"a\": 2}", "t:2:2: error: the field \"a\" is given twice; keep one of them"},
+      {"{\"a\": 1,\n \"a\": 2}",
+       "t:2:2: error: the field \"a\" is given twice\n  help: keep one of them"},
       {"[{\"x\": {\"a\": 1, \"\\u0061\": 2}}]",
-       "t:1:17: error: the field \"a\" is given twice; keep one of them"},
+       "t:1:17: error: the field \"a\" is given twice\n  help: keep one of them"},
   });
   Diagnostics diagnostics;
   const auto document = Document::parse("t", "{\"a\": 1, \"a\": 2}", diagnostics);
@@ -252,7 +300,9 @@ TEST_CASE("duplicate keys are named at the second, and the first one counts") {
 
 TEST_CASE("bombs are refused") {
   CHECK(wrong_with(repeated("[", 64) + repeated("]", 64)) == "");
-  const std::string too_deep = ":65: error: wrong JSON: nesting is deeper than 64 levels";
+  const std::string too_deep =
+      ":65: error: wrong JSON: nesting is deeper than 64 levels\n  help: leave the outer brackets "
+      "out";
   CHECK(wrong_with(repeated("[", 65) + repeated("]", 65)) == "t:1" + too_deep);
   CHECK(wrong_with(repeated("[", 100000)) == "t:1" + too_deep);
   CHECK(wrong_with("[" + repeated("{\"a\":", 100000)).find("deeper than 64") != std::string::npos);
@@ -260,7 +310,8 @@ TEST_CASE("bombs are refused") {
         std::string::npos);
   const std::string huge(dmlop::json::max_text_bytes + 1, ' ');
   CHECK(wrong_with(huge) ==
-        "t:1:1: error: the file has 67108865 bytes; a JSON description may have at most 67108864");
+        "t:1:1: error: the file has 67108865 bytes; a JSON description may have at most 67108864"
+        "\n  help: write elements of tensors into .npy files");
 }
 
 TEST_CASE("messages stay short and the time linear") {
@@ -275,7 +326,8 @@ TEST_CASE("messages stay short and the time linear") {
     CAPTURE(text.substr(0, 20));
     const std::clock_t begin = std::clock();
     CHECK(wrong_with(text).size() < 1000);
-    // Quadratic time would be hours. This is a busy machine's clock on Windows, and the processor's elsewhere.
+    // Quadratic time would be hours. This is a busy machine's clock on Windows, and the processor's
+    // elsewhere.
     CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 120);
   }
 }
