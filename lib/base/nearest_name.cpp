@@ -118,6 +118,24 @@ bool is_part_of(std::string_view word, std::string_view candidate) {
   return is_last_word && equal_in_any_case(word, candidate.substr(end));
 }
 
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// FLOAT32 ends DML_FLOAT32, torch.float32 and DML_TENSOR_DATA_TYPE::FLOAT32.
+bool is_end_of(std::string_view candidate, std::string_view word) {
+  if (candidate.size() < shortest_part || candidate.size() >= word.size()) return false;
+  const std::size_t begin = word.size() - candidate.size();
+  return !is_letter_or_digit(word[begin - 1]) && equal_in_any_case(candidate, word.substr(begin));
+}
+
+// Without quotes, blanks and brackets around it.
+std::string_view bare(std::string_view word) {
+  while (!word.empty() && !is_letter_or_digit(word.front())) word.remove_prefix(1);
+  while (!word.empty() && !is_letter_or_digit(word.back())) word.remove_suffix(1);
+  return word;
+}
+
 // The first letter is rarely the wrong one.
 bool begins_alike(std::string_view word, std::string_view candidate) {
   return !word.empty() && !candidate.empty() &&
@@ -171,7 +189,13 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     const bool is_shorter = nearest.empty() || candidate.size() < nearest.size();
     if (is_shorter && is_part_of(name, candidate)) nearest = candidate;
   }
-  return nearest;
+  if (!nearest.empty()) return nearest;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > nearest.size() && is_end_of(candidate, name)) nearest = candidate;
+  }
+  const std::string_view word = bare(name);
+  const bool has_more = nearest.empty() && !word.empty() && word.size() < name.size();
+  return has_more ? nearest_name(word, candidates) : nearest;
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {

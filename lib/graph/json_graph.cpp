@@ -64,8 +64,16 @@ class JsonGraphReader {
   }
 
   void read_inputs(const json::Value& inputs) {
-    if (!reader_.is_list(inputs, "inputs", "an array of names or objects",
-                         R"(write [{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 4]}])"))
+    const auto takes = [](const json::Value& list) {
+      const auto is_input = [](const json::Value& item) {
+        return item.kind == Kind::string || item.find("name") != nullptr;
+      };
+      return list.kind == Kind::array &&
+             std::all_of(list.items.begin(), list.items.end(), is_input);
+    };
+    if (!reader_.is_list(inputs, "inputs",
+                         {"an array of names or objects", Form::tensors,
+                          R"([{"name": "x", "DataType": "FLOAT32", "Sizes": [1, 4]}])", takes}))
       return;
     for (std::size_t i = 0; i < inputs.items.size(); ++i) {
       const json::Value& input = inputs.items[i];
@@ -83,7 +91,8 @@ class JsonGraphReader {
         add_edge(input, name);
       } else if (input.kind != Kind::null) {
         reader_.expected(input, called,
-                         "a name, an object with a name, or null for one that is not used");
+                         "a name, an object with a name, or null for one that is not used",
+                         R"(write "x", for example)");
       }
       graph_.inputs.push_back(name);
     }
@@ -117,7 +126,8 @@ class JsonGraphReader {
 
   void read_constants(const json::Value& constants) {
     if (constants.kind != Kind::object) {
-      reader_.expected(constants, "constants", "an object such as {\"weights\": \"weights.npy\"}");
+      reader_.expected(constants, "constants", "an object such as {\"weights\": \"weights.npy\"}",
+                       R"(write {"weights": "weights.npy"}, for example)");
       return;
     }
     for (const json::Member& member : constants.members) {
@@ -393,7 +403,13 @@ class JsonGraphReader {
       }
       return;
     }
-    if (!reader_.is_list(*outputs, "outputs", "an array of edges", "write [\"y\"]")) return;
+    const auto takes = [](const json::Value& list) {
+      const auto is_edge = [](const json::Value& item) { return item.kind == Kind::string; };
+      return list.kind == Kind::array && std::all_of(list.items.begin(), list.items.end(), is_edge);
+    };
+    if (!reader_.is_list(*outputs, "outputs",
+                         {"an array of edges", Form::names, R"(["y"])", takes}))
+      return;
     for (std::size_t i = 0; i < outputs->items.size(); ++i) {
       const std::string called = "outputs[" + std::to_string(i) + "]";
       const auto name = reader_.string(outputs->items[i], called);

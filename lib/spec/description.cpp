@@ -31,7 +31,10 @@ class DescriptionReader {
   bool read(std::optional<FeatureLevel> level) {
     const json::Value& root = description_.root();
     if (root.kind != Kind::object) {
-      reader_->expected(root, "the description", "an object with \"type\" and \"desc\"");
+      reader_->expected(root, "the description", "an object with \"type\" and \"desc\"",
+                        root.kind == Kind::array
+                            ? "save each operator as a file of its own, without the brackets"
+                            : "`dmlop ops PADDING --example` prints one to begin with");
       return false;
     }
     refuse_both(root, "type", "Type");
@@ -41,7 +44,8 @@ class DescriptionReader {
     const bool inline_fields = fields == nullptr;
     if (inline_fields) fields = &root;
     if (fields->kind != Kind::object) {
-      reader_->expected(*fields, "desc", "an object with the operator's fields");
+      reader_->expected(*fields, "desc", "an object with the operator's fields",
+                        "`dmlop ops " + description_.spec->name + " --example` prints one");
       return false;
     }
     description_.fields_object_ = fields;
@@ -89,18 +93,37 @@ class DescriptionReader {
           : root.find("dispatchables") != nullptr
               ? "this is a whole DxDispatch model; save one object of its \"dispatchables\" as a "
                 "file of its own"
-              : "write \"type\": \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`";
+              : "write \"type\": \"DML_OPERATOR_" + operator_with(root) +
+                    "\", or another operator of `dmlop ops`";
       reader_->add(std::move(diagnostic));
       return false;
     }
     if (type->kind != Kind::string) {
-      reader_->expected(*type, "type", "the name of an operator");
+      reader_->expected(*type, "type", "the name of an operator",
+                        "write \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`");
       return false;
     }
     const std::string_view name = without_operator_prefix(type->text);
     description_.spec = find_spec(name);
     if (description_.spec == nullptr) refuse_operator(*type, name);
     return description_.spec != nullptr;
+  }
+
+  // The operator with the fewest fields that has all those which are written; any other if there is
+  // none.
+  static std::string operator_with(const json::Value& root) {
+    const json::Value* desc = find_either(root, "Desc", "desc");
+    const std::vector<json::Member>& written = desc != nullptr ? desc->members : root.members;
+    const OperatorSpec* best = nullptr;
+    for (const std::string& name : specified_operators()) {
+      const OperatorSpec& spec = *find_spec(name);
+      const auto has = [&](const json::Member& member) {
+        return spec.find_field(member.name) != nullptr || option_for(member.name) != nullptr;
+      };
+      const bool is_smaller = best == nullptr || spec.fields.size() < best->fields.size();
+      if (is_smaller && std::all_of(written.begin(), written.end(), has)) best = &spec;
+    }
+    return written.empty() || best == nullptr ? "PADDING" : best->name;
   }
 
   // A member whose name is near to "type"; false where there is none.
@@ -156,20 +179,48 @@ class DescriptionReader {
     return meant;
   }
 
-  // An unknown field that another version of the operator has: FusedActivation of
-  // ELEMENT_WISE_ADD1.
+  // An unknown field that stands elsewhere, or that another version of the operator has:
+  // FusedActivation of ELEMENT_WISE_ADD1.
   void name_owner(Diagnostic& unknown) const {
-    if (description_.spec->find_field(unknown.value) != nullptr) {
-      unknown.suggestion = "write it into desc";
-      return;
-    }
+    const std::string owner = owner_of(unknown);
+    if (owner.empty()) return;
+    unknown.suggestion = owner;
+    unknown.ideas.clear();
+  }
+
+  std::string owner_of(const Diagnostic& unknown) const {
+    const std::string& name = unknown.value;
+    if (description_.spec->find_field(name) != nullptr) return "write it into desc";
+    if (const char* option = option_for(name))
+      return unknown.argument.empty() ? "write it beside \"desc\"" : option;
     for (const std::string& version : versions_of(description_.spec->name)) {
-      if (find_spec(version)->find_field(unknown.value) == nullptr) continue;
-      unknown.suggestion = "DML_OPERATOR_" + version + " has this field";
-      return;
+      if (find_spec(version)->find_field(name) != nullptr)
+        return "DML_OPERATOR_" + version + " has this field";
     }
-    const std::string kin = relative_with(unknown.value);
-    if (!kin.empty()) unknown.suggestion = "DML_OPERATOR_" + kin + " has this field";
+    const std::string kin = relative_with(name);
+    return kin.empty() ? "" : "DML_OPERATOR_" + kin + " has this field";
+  }
+
+  // What does on the command line what a field beside desc does; null for other fields.
+  static const char* option_for(std::string_view name) {
+    struct Row {
+      std::string_view name;
+      const char* option;
+    };
+    constexpr const char* other_operator =
+        "leave it out, and name the other operator where this description is named";
+    constexpr const char* without_desc = "write the field alone, such as StartPadding=0,1";
+    constexpr Row rows[] = {
+        {"type", other_operator},
+        {"Type", other_operator},
+        {"desc", without_desc},
+        {"Desc", without_desc},
+        {"bindings", "write -i or -o with the name of the tensor, such as -i InputTensor=x.npy"},
+        {"featureLevel", "write --feature-level with the level, such as --feature-level 5_0"},
+        {"as", "write --as with the judge, such as --as directml-1.15.4"},
+    };
+    const auto* found = std::ranges::find(rows, name, &Row::name);
+    return found == std::end(rows) ? nullptr : found->option;
   }
 
   // The operator whose name has one word more and that has this field: ELEMENT_WISE_CONSTANT_POW
@@ -197,7 +248,9 @@ class DescriptionReader {
   void read_feature_level(const json::Value& value) {
     const auto level = value.kind == Kind::string ? feature_level_named(value.text) : std::nullopt;
     if (!level) {
-      reader_->expected(value, "featureLevel", "a feature level from \"1_0\" to \"6_4\"");
+      reader_->expected(value, "featureLevel", "a feature level from \"1_0\" to \"6_4\"",
+                        "write \"" + to_text(newest_feature_level) +
+                            "\", the newest, which is also meant where it is left out");
       return;
     }
     description_.feature_level = *level;
@@ -208,13 +261,14 @@ class DescriptionReader {
     if (judge) {
       description_.judge = *judge;
     } else {
-      reader_->expected(value, "as", "\"" + join(judge_names(), "\" or \"") + "\"");
+      reader_->name_of(value, "as", judge_names(), "");
     }
   }
 
   void read_bindings(const json::Value& object) {
     if (object.kind != Kind::object) {
-      reader_->expected(object, "bindings", "an object such as {\"InputTensor\": \"x.npy\"}");
+      reader_->expected(object, "bindings", "an object such as {\"InputTensor\": \"x.npy\"}",
+                        "write the names of tensors with the paths of their files in braces");
       return;
     }
     std::vector<std::string> tensors;
@@ -238,8 +292,13 @@ class DescriptionReader {
       add_binding(field, value, name, std::nullopt);
       return;
     }
-    if (!reader_->is_list(value, name, "an array of paths of .npy files",
-                          "write [\"0.npy\", \"1.npy\"]"))
+    const auto takes = [](const json::Value& list) {
+      const auto is_path = [](const json::Value& item) { return item.kind == Kind::string; };
+      return list.kind == Kind::array && std::all_of(list.items.begin(), list.items.end(), is_path);
+    };
+    if (!reader_->is_list(
+            value, name,
+            {"an array of paths of .npy files", Form::names, R"(["0.npy", "1.npy"])", takes}))
       return;
     for (std::size_t j = 0; j < value.items.size(); ++j) {
       add_binding(field, value.items[j], name + "[" + std::to_string(j) + "]", j);
@@ -262,7 +321,8 @@ class DescriptionReader {
   std::string read_path(const json::Value& value, const std::string& name) {
     const auto path = reader_->string(value, name);
     const bool usable = path && !path->empty() && path->find('\0') == std::string::npos;
-    if (path && !usable) reader_->expected(value, name, "the path of a .npy file");
+    if (path && !usable)
+      reader_->expected(value, name, "the path of a .npy file", "write \"x.npy\", for example");
     return usable ? *path : "";
   }
 

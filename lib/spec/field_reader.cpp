@@ -4,10 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "spec/fields.hpp"
+#include "spec/meant_values.hpp"
+#include "spec/near_operators.hpp"
 
 namespace dmlop {
 namespace {
@@ -18,6 +21,10 @@ constexpr std::size_t findings_listed = 8;
 // No operator has this many dimensions or tensors.
 constexpr std::size_t array_length_max = 4096;
 
+bool is_digit_only(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
 }  // namespace
 
 void FieldReader::expected(const json::Value& value, const std::string& name,
@@ -25,7 +32,64 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
   Diagnostic diagnostic =
       document_.at(value, name + " is " + json::describe(value) + ", must be " + what);
   diagnostic.suggestion = std::move(suggestion);
+  if (diagnostic.suggestion.empty()) propose_example(diagnostic, value, "");
   add(std::move(diagnostic));
+}
+
+void FieldReader::expected(const json::Value& value, const std::string& name,
+                           const Wanted& wanted) {
+  Diagnostic diagnostic =
+      document_.at(value, name + " is " + json::describe(value) + ", must be " + wanted.words);
+  if (!propose_meaning(diagnostic, value, wanted))
+    propose_example(diagnostic, value, wanted.example);
+  add(std::move(diagnostic));
+}
+
+// What is proposed stays a sentence: it is what was meant, even where it breaks another rule.
+bool FieldReader::propose_meaning(Diagnostic& finding, const json::Value& value,
+                                  const Wanted& wanted) const {
+  for (const std::string& json : meant_by(document_, value, wanted.form)) {
+    Diagnostics ignored;
+    const auto meant = json::Document::parse("", json, ignored);
+    if (!meant || !ignored.empty() || !wanted.takes(meant->root())) continue;
+    const bool loses_quotes = value.kind == json::Value::Kind::string && !json.starts_with('"');
+    finding.suggestion = "write " + json + (loses_quotes ? ", without the quotes" : "");
+    finding.ideas = {{{finding.pointer, json}}};
+    return true;
+  }
+  return false;
+}
+
+// Null stands for nothing, so leaving the field out may be right as well.
+void FieldReader::propose_example(Diagnostic& finding, const json::Value& value,
+                                  std::string example) const {
+  if (std::string shown = example_at(finding.pointer); !shown.empty()) example = std::move(shown);
+  if (!example.empty()) {
+    finding.suggestion = "write " + example + ", for example";
+    finding.ideas = {{{finding.pointer, example}}};
+  }
+  const bool is_element = is_digit_only(finding.pointer.substr(finding.pointer.rfind('/') + 1));
+  if (value.kind == json::Value::Kind::null && !is_element)
+    finding.ideas.push_back({{finding.pointer, "null"}});
+}
+
+// What the operator's example has at a place in the field that is shown; "" where it has nothing.
+std::string FieldReader::example_at(const std::string& pointer) const {
+  if (shown_.spec == nullptr) return "";
+  const std::string whole = document_.at(*shown_.written, "").pointer;
+  if (!pointer.starts_with(whole)) return "";
+  Diagnostics none;
+  const auto example = json::Document::parse("", example_value(*shown_.spec, shown_.name), none);
+  const json::Value* part = &example->root();
+  std::istringstream steps(pointer.substr(whole.size()));
+  for (std::string step; std::getline(steps, step, '/');) {
+    if (step.empty()) continue;
+    const json::Value* next = part->items.empty() ? part->find(step) : &part->items.back();
+    if (next == nullptr && step != "Desc") return "";  // one more level of DxDispatch
+    if (next != nullptr) part = next;
+  }
+  const bool is_something = part->kind != json::Value::Kind::null;
+  return is_something ? std::string(example->source(*part)) : "";
 }
 
 void FieldReader::refuse(const json::Value& value, std::string message, std::string rule,
@@ -76,41 +140,57 @@ std::optional<double> float32_in(const json::Value& value) {
 
 namespace {
 
-// A string that holds a number, as code generators write them; its text without quotes.
-std::string unquoted_number(const json::Value& value) {
-  if (value.kind != json::Value::Kind::string || value.text.empty()) return "";
-  double number = 0;
-  const char* end = value.text.data() + value.text.size();
-  const auto [stop, error] = std::from_chars(value.text.data(), end, number);
-  const bool is_number = error == std::errc{} && stop == end && std::isfinite(number);
-  return is_number ? value.text : "";
+// The integers next to a number in a range: "0 or more", "2 or 3".
+std::string nearest_integers(double number, std::int64_t low, std::int64_t high) {
+  if (number < static_cast<double>(low)) return std::to_string(low) + " or more";
+  if (number > static_cast<double>(high)) return std::to_string(high) + " or less";
+  const auto below = static_cast<std::int64_t>(std::floor(number));
+  const std::string next = std::to_string(below + 1);
+  if (std::floor(number) == number) return std::to_string(below);
+  return below < low ? next : std::to_string(below) + " or " + next;
 }
 
-// The integer that is written as a float: 2.0. JSON of it, or "".
-std::string whole_number(const json::Value& value, std::int64_t low, std::int64_t high) {
-  if (value.kind != json::Value::Kind::number) return "";
-  const auto number = json::nearest_double(value);
-  const bool is_whole = number && std::trunc(*number) == *number &&
-                        *number >= static_cast<double>(low) && *number <= static_cast<double>(high);
-  return is_whole ? std::to_string(static_cast<std::int64_t>(*number)) : "";
-}
-
-Advice without_quotes(const json::Value& value) {
-  const std::string number = unquoted_number(value);
-  return number.empty() ? Advice() : Alternative::write(number, ", without the quotes");
+// SLICE1 takes the negative strides that SLICE does not, and calls its fields otherwise. "" where
+// no version takes them.
+std::string signed_version(const ShownField& unsigned_field) {
+  for (const std::string& version : versions_of(unsigned_field.spec->name)) {
+    std::string taken;
+    std::vector<std::string> names;
+    for (const FieldSpec& field : find_spec(version)->fields) {
+      for (const FieldSpec& old : unsigned_field.spec->fields) {
+        if (field.name == old.name || !field.name.ends_with(old.name)) continue;
+        names.push_back(field.name + " for " + old.name);
+        const bool is_signed = field.kind == FieldKind::int_array;
+        if (is_signed && old.name == unsigned_field.name) taken = field.name;
+      }
+    }
+    if (!taken.empty())
+      return "DML_OPERATOR_" + version + " takes negative " + taken + "; there, write " +
+             join(names);
+  }
+  return "";
 }
 
 }  // namespace
 
 void FieldReader::refuse_integer(const json::Value& value, const std::string& name,
                                  std::string_view type, std::int64_t low, std::int64_t high) {
-  const std::string whole = whole_number(value, low, high);
-  expected(value, name,
-           "an integer from " + std::to_string(low) + " to " + std::to_string(high) + " (" +
-               std::string(type) + ")",
-           whole.empty() ? without_quotes(value) : Advice(Alternative::write(whole)));
-  Diagnostic& finding = diagnostics_.back();
-  if (!whole.empty()) finding.ideas = {{{finding.pointer, whole}}};
+  const std::string words = "an integer from " + std::to_string(low) + " to " +
+                            std::to_string(high) + " (" + std::string(type) + ")";
+  const auto number = json::nearest_double(value);
+  if (!number) {
+    const auto takes = [=](const json::Value& other) {
+      return integer_in(other, low, high).has_value();
+    };
+    const std::string example = std::to_string(std::clamp<std::int64_t>(1, low, high));
+    expected(value, name, {words, Form::number, example, takes});
+    return;
+  }
+  const std::string nearest = nearest_integers(*number, low, high);
+  const std::string version = *number < 0 && shown_.spec != nullptr ? signed_version(shown_) : "";
+  expected(value, name, words, version.empty() ? "write " + nearest : version);
+  const bool is_same = nearest.find(' ') == nearest.npos && std::floor(*number) == *number;
+  if (is_same) diagnostics_.back().ideas = {{{diagnostics_.back().pointer, nearest}}};
 }
 
 std::optional<std::int64_t> FieldReader::integer(const json::Value& value, const std::string& name,
@@ -133,19 +213,24 @@ std::optional<std::int64_t> FieldReader::int32(const json::Value& value, const s
 std::optional<std::int64_t> FieldReader::flag(const json::Value& value, const std::string& name) {
   if (value.kind == json::Value::Kind::boolean) return value.boolean ? 1 : 0;
   const auto number = integer_in(value, 0, 1);
-  if (!number) expected(value, name, "true, false, 1 or 0 (BOOL)");
+  const auto takes = [](const json::Value& other) {
+    return other.kind == json::Value::Kind::boolean;
+  };
+  if (!number) expected(value, name, {"true, false, 1 or 0 (BOOL)", Form::flag, "false", takes});
   return number;
 }
 
-bool FieldReader::is_list(const json::Value& value, const std::string& name,
-                          const std::string& what, Advice suggestion) {
-  if (value.kind != json::Value::Kind::array) {
-    expected(value, name, what, std::move(suggestion));
+bool FieldReader::is_list(const json::Value& value, const std::string& name, const Wanted& wanted) {
+  const bool is_in_list = value.items.size() == 1 && wanted.takes(value.items.front());
+  if (value.kind != json::Value::Kind::array || is_in_list) {
+    expected(value, name, wanted);
     return false;
   }
   if (value.items.size() <= array_length_max) return true;
   add(document_.at(value, name + " has " + std::to_string(value.items.size()) +
                               " values, must have at most " + std::to_string(array_length_max)));
+  diagnostics_.back().suggestion =
+      "leave all but " + std::to_string(array_length_max) + " values out";
   return false;
 }
 
@@ -154,9 +239,13 @@ template <typename T, typename Read, typename Refuse>
 std::optional<std::vector<T>> FieldReader::list_of(const json::Value& value,
                                                    const std::string& name, std::string_view type,
                                                    Read&& read, Refuse&& refuse) {
-  if (!is_list(value, name, "an array of " + std::string(type),
-               "write one value for each dimension in brackets, such as [1, 1, 2, 2]"))
-    return std::nullopt;
+  const auto takes = [&](const json::Value& list) {
+    const auto is_read = [&](const json::Value& item) { return read(item).has_value(); };
+    return list.kind == json::Value::Kind::array && !list.items.empty() &&
+           std::all_of(list.items.begin(), list.items.end(), is_read);
+  };
+  const Wanted wanted{"an array of " + std::string(type), Form::numbers, "[1, 1, 2, 2]", takes};
+  if (!is_list(value, name, wanted)) return std::nullopt;
   std::vector<T> numbers;
   numbers.reserve(value.items.size());
   std::size_t findings = 0;
@@ -217,7 +306,9 @@ std::optional<double> FieldReader::float32(const json::Value& value, const std::
 void FieldReader::refuse_float32(const json::Value& value, const std::string& name) {
   const auto number = json::nearest_double(value);
   if (!number) {
-    expected(value, name, "a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)", without_quotes(value));
+    const auto takes = [](const json::Value& other) { return float32_in(other).has_value(); };
+    expected(value, name,
+             {"a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)", Form::number, "0.5", takes});
     return;
   }
   const std::string infinity = *number < 0 ? "\"-inf\"" : "\"inf\"";
@@ -265,8 +356,7 @@ std::optional<std::int64_t> FieldReader::enumeration(const json::Value& value,
   for (const EnumValue& entry : values) {
     if (integer_in(value, entry.value, entry.value)) return entry.value;
   }
-  expected(value, name, "one of " + join(is_number ? numbered : names),
-           nearest_of(value, names, enum_name + "_"));
+  refuse_name(value, name, names, enum_name + "_", join(is_number ? numbered : names));
   return std::nullopt;
 }
 
@@ -274,8 +364,19 @@ std::optional<std::size_t> FieldReader::name_of(const json::Value& value, const 
                                                 const std::vector<std::string>& names,
                                                 const std::string& prefix) {
   const auto index = index_of_name(value, names, prefix);
-  if (!index) expected(value, name, "one of " + join(names), nearest_of(value, names, prefix));
+  if (!index) refuse_name(value, name, names, prefix, join(names));
   return index;
+}
+
+void FieldReader::refuse_name(const json::Value& value, const std::string& name,
+                              const std::vector<std::string>& names, const std::string& prefix,
+                              const std::string& listed) {
+  const Advice nearest = nearest_of(value, names, prefix);
+  if (!nearest.empty()) return expected(value, name, "one of " + listed, nearest);
+  const auto takes = [&](const json::Value& other) {
+    return index_of_name(other, names, prefix).has_value();
+  };
+  expected(value, name, {"one of " + listed, Form::name, '"' + names.front() + '"', takes});
 }
 
 std::vector<std::size_t> FieldReader::names_of(const json::Value& value, const std::string& name,
@@ -301,19 +402,29 @@ std::vector<std::size_t> FieldReader::names_of(const json::Value& value, const s
 std::optional<double> FieldReader::nonnegative(const json::Value& value, const std::string& name) {
   const auto number = json::nearest_double(value);
   if (number && *number >= 0 && !std::isinf(*number)) return number;
-  expected(value, name, "a number that is not negative, such as 1e-5");
+  const auto takes = [](const json::Value& other) {
+    return json::nearest_double(other).value_or(-1) >= 0;
+  };
+  expected(value, name,
+           {"a number that is not negative, such as 1e-5", Form::number, "1e-5", takes});
   return std::nullopt;
 }
 
 std::optional<bool> FieldReader::boolean(const json::Value& value, const std::string& name) {
   if (value.kind == json::Value::Kind::boolean) return value.boolean;
-  expected(value, name, "true or false");
+  const auto takes = [](const json::Value& other) {
+    return other.kind == json::Value::Kind::boolean;
+  };
+  expected(value, name, {"true or false", Form::flag, "false", takes});
   return std::nullopt;
 }
 
 std::optional<std::string> FieldReader::string(const json::Value& value, const std::string& name) {
   if (value.kind == json::Value::Kind::string) return value.text;
-  expected(value, name, "a string");
+  const auto takes = [](const json::Value& other) {
+    return other.kind == json::Value::Kind::string;
+  };
+  expected(value, name, {"a string", Form::name, "\"x\"", takes});
   return std::nullopt;
 }
 
@@ -338,6 +449,10 @@ std::vector<std::string> FieldReader::refuse_unknown(const json::Value& object,
                                  (did_you.empty() ? "" : "; " + did_you));
     diagnostic.value = printable(member.name);
     diagnostic.rule = "the fields of " + where + " are " + join(known);
+    if (did_you.empty()) {
+      diagnostic.suggestion = Alternative::leave_out();
+      diagnostic.ideas = {{{diagnostic.pointer, "null"}}};
+    }
     add(std::move(diagnostic));
   }
   return meant;

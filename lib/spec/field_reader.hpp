@@ -2,16 +2,34 @@
 // 1.5, -1 and 4294967296 are findings and are never converted.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.hpp"
 #include "json/document.hpp"
 #include "spec/facts.hpp"
+#include "spec/setting_value.hpp"
 
 namespace dmlop {
+
+/// What a value must be, where another one stands.
+struct Wanted {
+  std::string words;                                   // "an integer from 1 to 8 (UINT)"
+  Form form = Form::any;                               // how people type it
+  std::string example = {};                            // JSON, where the operator has no better one
+  std::function<bool(const json::Value&)> takes = {};  // whether a value is of this kind
+};
+
+/// A field whose value in the operator's example shows what may stand there.
+struct ShownField {
+  const OperatorSpec* spec = nullptr;
+  std::string name = {};
+  const json::Value* written = nullptr;
+};
 
 class FieldReader {
  public:
@@ -49,8 +67,7 @@ class FieldReader {
   /// A finite number of at least 0, as a double.
   std::optional<double> nonnegative(const json::Value& value, const std::string& name);
   /// Whether the value is an array of at most 4096 elements. Adds a finding if it is not.
-  bool is_list(const json::Value& value, const std::string& name, const std::string& what,
-               Advice suggestion);
+  bool is_list(const json::Value& value, const std::string& name, const Wanted& wanted);
   std::optional<bool> boolean(const json::Value& value, const std::string& name);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
@@ -72,6 +89,13 @@ class FieldReader {
   void expected(const json::Value& value, const std::string& name, const std::string& what,
                 Advice suggestion = "");
 
+  /// The same, where the suggestion is what the value probably means if the field takes that, and
+  /// an example otherwise.
+  void expected(const json::Value& value, const std::string& name, const Wanted& wanted);
+
+  /// Takes examples from a field of an operator until the next call. Returns what was shown before.
+  ShownField show(ShownField field) { return std::exchange(shown_, std::move(field)); }
+
  private:
   std::optional<std::vector<std::int64_t>> integers(const json::Value& value,
                                                     const std::string& name, std::string_view type,
@@ -83,9 +107,16 @@ class FieldReader {
   void refuse_integer(const json::Value& value, const std::string& name, std::string_view type,
                       std::int64_t low, std::int64_t high);
   void refuse_float32(const json::Value& value, const std::string& name);
+  void refuse_name(const json::Value& value, const std::string& name,
+                   const std::vector<std::string>& names, const std::string& prefix,
+                   const std::string& listed);
+  bool propose_meaning(Diagnostic& finding, const json::Value& value, const Wanted& wanted) const;
+  void propose_example(Diagnostic& finding, const json::Value& value, std::string example) const;
+  std::string example_at(const std::string& pointer) const;
 
   const json::Document& document_;
   Diagnostics& diagnostics_;
+  ShownField shown_;
 };
 
 }  // namespace dmlop

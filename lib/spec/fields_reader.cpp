@@ -30,6 +30,18 @@ const OperatorSpec* operator_called(const json::Value& value,
   return found != nullptr ? found : find_spec("ACTIVATION_" + name);
 }
 
+bool is_list_of_objects(const json::Value& value) {
+  const auto is_object = [](const json::Value& item) { return item.kind == Kind::object; };
+  return value.kind == Kind::array &&
+         std::all_of(value.items.begin(), value.items.end(), is_object);
+}
+
+// Whether the value has the type of an operator.
+bool is_operator(const json::Value& value) {
+  const json::Value* type = find_either(value, "Type", "type");
+  return type != nullptr && operator_called(*type, {}) != nullptr;
+}
+
 FieldValue value_or_nothing(auto read) {
   return read ? FieldValue(std::move(*read)) : FieldValue();
 }
@@ -71,7 +83,9 @@ void FieldsReader::read_field(FieldSet& target, const FieldSpec& spec,
     field.written = nullptr;  // treated as left out
     return;
   }
+  const ShownField outer = reader_.show({target.spec, spec.name, field.written});
   FieldValue value = read_value(*target.spec, spec, *field.written);
+  reader_.show(outer);
   if (is_tensor && std::holds_alternative<std::monostate>(value)) value = TensorDesc{};
   field.value = std::move(value);
 }
@@ -81,7 +95,7 @@ FieldValue FieldsReader::read_value(const OperatorSpec& owner, const FieldSpec& 
   switch (spec.kind) {
     case FieldKind::input_tensor:
     case FieldKind::output_tensor:
-      return value_or_nothing(read_tensor(reader_, value, spec.name));
+      return value_or_nothing(read_one_tensor(spec, value, spec.name));
     case FieldKind::input_tensor_array:
     case FieldKind::output_tensor_array:
       return read_tensors(spec, value);
@@ -115,15 +129,36 @@ FieldValue FieldsReader::read_value(const OperatorSpec& owner, const FieldSpec& 
 }
 
 FieldValue FieldsReader::read_tensors(const FieldSpec& spec, const json::Value& value) {
-  if (!reader_.is_list(value, spec.name, "an array of tensor descs",
-                       "write [" + std::string(tensor_example) + ", ...]"))
+  const std::string example = "[" + std::string(tensor_example) + "]";
+  if (!reader_.is_list(value, spec.name,
+                       {"an array of tensor descs", Form::tensors, example, is_list_of_objects}))
     return {};
   std::vector<TensorDesc> tensors;
   for (std::size_t j = 0; j < value.items.size(); ++j) {
     const std::string name = spec.name + "[" + std::to_string(j) + "]";
-    tensors.push_back(read_tensor(reader_, value.items[j], name).value_or(TensorDesc{}));
+    tensors.push_back(read_one_tensor(spec, value.items[j], name).value_or(TensorDesc{}));
   }
   return tensors;
+}
+
+// A path is no tensor desc: files stand in `bindings`.
+std::optional<TensorDesc> FieldsReader::read_one_tensor(const FieldSpec& spec,
+                                                        const json::Value& value,
+                                                        const std::string& name) {
+  const bool is_path = value.kind == Kind::string &&
+                       (value.text.ends_with(".npy") || value.text.find('/') != std::string::npos);
+  if (!is_path || complete_) return read_tensor(reader_, value, name);
+  const std::string path = printable(value.text);
+  const bool is_typed = !document_->at(value, "").argument.empty();
+  const std::string option = spec.is_input() ? "-i " : "-o ";
+  const std::string binding =
+      "\"bindings\": {\"" + spec.name +
+      "\": " + (spec.is_tensor_array() ? "[\"" + path + "\"]" : '"' + path + '"') + "}";
+  reader_.expected(value, name, "a tensor desc, or be left out where a file gives it",
+                   is_typed ? "write " + option + shell_quoted(name + "=" + value.text) +
+                                  " instead of this --set"
+                            : "leave it out, and write " + binding + " beside \"type\"");
+  return std::nullopt;
 }
 
 // DxDispatch knows names only.
@@ -151,7 +186,10 @@ FieldValue FieldsReader::read_scalar(const FieldSpec& spec, const json::Value& v
   }
   const bool is_word = number->kind == Kind::string;
   if (number->kind != Kind::number && !is_word) {
-    reader_.expected(value, spec.name, "a number of the type that " + spec.type_field + " says");
+    const auto takes = [](const json::Value& other) { return other.kind == Kind::number; };
+    reader_.expected(
+        value, spec.name,
+        {"a number of the type that " + spec.type_field + " says", Form::number, "1", takes});
     return {};
   }
   return Scalar{.written = number, .member = std::move(member)};
@@ -164,7 +202,12 @@ std::optional<std::pair<Number, Number>> FieldsReader::read_pair(const FieldSpec
                                                                  const PairForm& form,
                                                                  Read&& read) {
   if (value.kind != Kind::object) {
-    reader_.expected(value, spec.name, std::string("an object such as ") + form.example);
+    const auto takes = [&](const json::Value& other) {
+      return other.find(form.first) != nullptr && other.find(form.second) != nullptr;
+    };
+    reader_.expected(value, spec.name,
+                     {std::string("an object such as ") + form.example, form_of(spec.kind),
+                      form.example, takes});
     return std::nullopt;
   }
   reader_.refuse_unknown(value, {form.first, form.second}, form.type);
@@ -204,8 +247,9 @@ FieldValue FieldsReader::read_nested_operators(const OperatorSpec& owner, const 
     if (nested) operators.push_back(std::move(*nested));
     return operators;
   }
-  if (!reader_.is_list(value, spec.name, "an array of activations",
-                       "write [{\"Type\": \"ACTIVATION_TANH\", \"Desc\": {}}, ...]"))
+  const std::string example = R"([{"Type": "ACTIVATION_TANH", "Desc": {}}])";
+  if (!reader_.is_list(value, spec.name,
+                       {"an array of activations", Form::activations, example, is_list_of_objects}))
     return {};
   bool is_whole = true;
   for (std::size_t j = 0; j < value.items.size(); ++j) {
@@ -220,8 +264,10 @@ std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owne
                                                         const json::Value& value,
                                                         const std::string& name) {
   if (value.kind != Kind::object) {
+    const std::string example = R"({"Type": "ACTIVATION_RELU", "Desc": {}})";
+    const auto takes = [](const json::Value& other) { return is_operator(other); };
     reader_.expected(value, name,
-                     "an object such as {\"Type\": \"ACTIVATION_RELU\", \"Desc\": {}}");
+                     {"an object such as " + example, Form::activation, example, takes});
     return std::nullopt;
   }
   NestedOperator nested;
@@ -238,7 +284,8 @@ std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owne
   } else if (object->kind == Kind::object) {
     meant = reader_.refuse_unknown(*object, fields, "DML_OPERATOR_" + nested.spec->name);
   } else {
-    reader_.expected(*object, name + ".Desc", "an object with the activation's fields");
+    reader_.expected(*object, name + ".Desc", "an object with the activation's fields",
+                     "write {}, with what `dmlop ops " + nested.spec->name + "` lists in it");
     return std::nullopt;
   }
   nested.document_ = document_;

@@ -32,6 +32,8 @@ class FieldsReader {
   void read_field(FieldSet& target, const FieldSpec& spec, const std::vector<std::string>& meant);
   FieldValue read_value(const OperatorSpec& owner, const FieldSpec& spec, const json::Value& value);
   FieldValue read_tensors(const FieldSpec& spec, const json::Value& value);
+  std::optional<TensorDesc> read_one_tensor(const FieldSpec& spec, const json::Value& value,
+                                            const std::string& name);
   FieldValue read_enum(const FieldSpec& spec, const json::Value& value);
   FieldValue read_scalar(const FieldSpec& spec, const json::Value& value);
   /// How a field of two numbers is written, and how messages call it.

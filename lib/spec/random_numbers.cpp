@@ -14,17 +14,15 @@ std::optional<RandomNumbers> read_random_numbers(FieldReader& reader, const json
   constexpr const char* example = "{\"random\": \"uniform\", \"seed\": 1}";
   const json::Value* kind = value.find("random");
   if (kind == nullptr) {
-    reader.expected(value, name, std::string("the path of a .npy file, or ") + example);
+    reader.expected(value, name, std::string("the path of a .npy file, or ") + example,
+                    std::string("write \"x.npy\" or ") + example);
     return std::nullopt;
   }
   reader.refuse_unknown(value, {"random", "seed"}, name);
   RandomNumbers numbers;
-  const bool is_text = kind->kind == json::Value::Kind::string;
-  if (!is_text || (kind->text != "uniform" && kind->text != "normal")) {
-    reader.expected(*kind, name + ".random", "\"uniform\" or \"normal\"");
-    return std::nullopt;
-  }
-  numbers.is_normal = kind->text == "normal";
+  const auto index = reader.name_of(*kind, name + ".random", {"uniform", "normal"}, "");
+  if (!index) return std::nullopt;
+  numbers.is_normal = *index == 1;
   if (const json::Value* seed = value.find("seed")) {
     const auto number = reader.integer(*seed, name + ".seed", "UINT64", 0,
                                        std::numeric_limits<std::int64_t>::max());

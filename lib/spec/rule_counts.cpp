@@ -15,6 +15,17 @@ const char* word_of_element(const FieldSpec& spec) {
   return spec.is_tensor() ? "tensor" : spec.is_nested_operator() ? "activation" : "value";
 }
 
+// The first elements of an array in the operator's example, as JSON; "" where it has fewer.
+std::string example_elements(const FieldSet& fields, const FieldSpec& array, std::size_t count) {
+  Diagnostics none;
+  const auto example = json::Document::parse("", example_value(*fields.spec, array.name), none);
+  const auto& items = example->root().items;
+  if (items.size() < count) return "";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < count; ++i) parts.emplace_back(example->source(items[i]));
+  return "[" + join(parts) + "]";
+}
+
 }  // namespace
 
 void RuleChecker::infer_counts() {
@@ -85,9 +96,21 @@ void RuleChecker::check_array_length(const Field& field) {
   const bool is_dimensions = field.spec->count_field == "DimensionCount";
   diagnostic.rule = (is_dimensions ? "one value for each dimension: " : "") +
                     field.spec->count_field + " is " + to_text(*count);
-  diagnostic.suggestion = Alternative::write(counted(as_unsigned(count->integer()), what),
-                                             *length == 0 ? such_as(*field.spec) : "");
-  if (is_dimensions) blame_file(diagnostic, *length, as_unsigned(count->integer()));
+  const std::uint64_t wanted = as_unsigned(count->integer());
+  diagnostic.suggestion =
+      Alternative::write(counted(wanted, what), *length == 0 ? such_as(*field.spec) : "");
+  if (*length == 0 && wanted != 0) {
+    const std::string example = example_elements(fields_, *field.spec, wanted);
+    if (!example.empty()) {
+      diagnostic.suggestion = Alternative::write(counted(wanted, what), ", such as " + example);
+      diagnostic.ideas = {{replacement(fields_, array, example)}};
+    }
+  } else if (!is_dimensions && fields_.find(field.spec->count_field)->written != nullptr) {
+    diagnostic.suggestion.add(
+        {.kind = Alternative::Kind::leave_out, .place = field.spec->count_field});
+    diagnostic.ideas = {{replacement(fields_, {{field.spec->count_field}}, "null")}};
+  }
+  if (is_dimensions) blame_file(diagnostic, *length, wanted);
   diagnostics_.push_back(std::move(diagnostic));
 }
 

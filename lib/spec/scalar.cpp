@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "json/meant_number.hpp"
 #include "tensor/element.hpp"
 #include "tensor/visit_type.hpp"
 
@@ -114,6 +115,14 @@ Reading read_member(const Scalar& scalar) {
   return reading;
 }
 
+// Where a value is no number of its type.
+std::string how_to_write_number(const Scalar& scalar) {
+  const bool is_text = scalar.written->kind == json::Value::Kind::string;
+  const auto meant = is_text ? json::meant_number(scalar.written->text) : std::nullopt;
+  if (meant) return "write " + *meant + ", without the quotes";
+  return is_floating(*scalar.type) ? "write a number, such as 0.5" : "write an integer, such as 1";
+}
+
 /// The rule that gives a field its value.
 const Rule* rule_that_gives(const OperatorSpec& spec, const std::string& field) {
   const auto gives_it = [&](const Rule& rule) {
@@ -177,7 +186,7 @@ void type_scalars(FieldSet& fields, Diagnostics& diagnostics) {
                                           ", must be " + reading.must_be + " (" + name + ")");
     diagnostic.rule = field.spec->type_field + " is " + name + ", so " + field.spec->name +
                       " is a number of that type";
-    diagnostic.suggestion = reading.remedy;
+    diagnostic.suggestion = reading.remedy.empty() ? how_to_write_number(*scalar) : reading.remedy;
     diagnostics.push_back(std::move(diagnostic));
     scalar->type.reset();
   }

@@ -1,11 +1,24 @@
 #include "spec/tensor_reader.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace dmlop {
 namespace {
 
 using Kind = json::Value::Kind;
+
+// Whether the value has the type and the sizes of a tensor.
+bool is_desc(const json::Value& value) {
+  const json::Value* type = value.find("DataType");
+  const json::Value* sizes = value.find("Sizes");
+  if (type == nullptr || sizes == nullptr) return false;
+  const auto& types = enum_values("DML_TENSOR_DATA_TYPE");
+  const auto is_its = [&](const EnumValue& known) { return known.name == type->text; };
+  const auto is_number = [](const json::Value& size) { return size.kind == Kind::number; };
+  return std::any_of(types.begin(), types.end(), is_its) &&
+         std::all_of(sizes->items.begin(), sizes->items.end(), is_number);
+}
 
 class TensorReader {
  public:
@@ -15,8 +28,9 @@ class TensorReader {
     const json::Value* object = &value;
     if (const json::Value* nested = value.find("Desc")) object = nested;
     if (object->kind != Kind::object) {
+      const std::string example = R"({"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]})";
       reader_.expected(*object, name_,
-                       "an object such as {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}");
+                       {"an object such as " + example, Form::tensor, example, is_desc});
       return std::nullopt;
     }
     if (object != &value) {
@@ -53,7 +67,8 @@ class TensorReader {
       const auto sizes = reader_.sizes(*value, name_ + ".Sizes");
       if (sizes) desc_.sizes.assign(sizes->begin(), sizes->end());
       if (sizes && sizes->empty())
-        reader_.expected(*value, name_ + ".Sizes", "an array with one size for each dimension");
+        reader_.expected(*value, name_ + ".Sizes", "an array with one size for each dimension",
+                         "write [1] for a tensor of one element, or leave Sizes out");
     }
     if (const json::Value* value = object.find("Strides"); value && value->kind != Kind::null) {
       const auto strides = reader_.uint_array(*value, name_ + ".Strides");

@@ -7,7 +7,8 @@ namespace dmlop {
 Tolerance read_tolerance(FieldReader& reader, const json::Value& value, const std::string& name) {
   Tolerance tolerance{.origin = name};
   if (value.kind != json::Value::Kind::object) {
-    reader.expected(value, name, "an object such as {\"rtol\": 1e-5, \"atol\": 1e-8}");
+    reader.expected(value, name, "an object such as {\"rtol\": 1e-5, \"atol\": 1e-8}",
+                    "write {\"rtol\": 1e-5}, for example");
     return tolerance;
   }
   reader.refuse_unknown(value, {"rtol", "atol", "ulp", "nan", "allowTrivial"}, "a tolerance");

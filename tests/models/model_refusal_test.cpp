@@ -70,11 +70,11 @@ TEST_CASE("models: DxDispatch's dialect of JSON") {
     {"// a comment\n{\"resources\": {}, /* and another */ \"dispatchables\": {}, \"commands\": [],}"},
     {R"({"$schema": "./_schema.json", "resources": {}, "dispatchables": {}, "commands": []})"},
     {R"({"resources": {}, "dispatchables": {}, "commands": []} ~and so on "unread)", {},
-     {"wrong JSON: unexpected and; expected the end of the file\n  rule: what follows a model is ignored"}},
+     {"wrong JSON: unexpected and; expected the end of the file\n  rule: what follows a model is ignored\n  help: leave out what stands here and behind it"}},
     {R"({"resources": {}, "dispatchables": {}, "commands": []} ~/* open)", {},
-     {"this /* comment never ends; close it with */\n  rule: what follows a model is ignored"}},
+     {"this /* comment never ends\n  rule: what follows a model is ignored\n  help: write */ at its end"}},
     {R"({"resources": {}, "dispatchables": {}, "commands": [], ~"commands": 5})", {},
-     {"the field \"commands\" is given twice; keep one of them\n  rule: the first of repeated fields counts"}},
+     {"the field \"commands\" is given twice\n  rule: the first of repeated fields counts\n  help: keep one of them"}},
     {R"({"resources": {}, "dispatchables": {}, "commands": [], ~"comands": []})", {},
      {"unknown field \"comands\"; did you mean \"commands\"?\n"
       "  rule: the fields of a model are $schema, resources, dispatchables, commands"}},
@@ -91,7 +91,7 @@ TEST_CASE("models: op descriptions keep their stricter dialect") {
   dmlop::Diagnostics diagnostics;
   CHECK(dmlop::parse_op_or_model(dmlop::json::Source{"x.json"}, R"({"type": "PADDING", "type": "X"})", diagnostics));
   REQUIRE(diagnostics.size() == 1);
-  CHECK(diagnostics[0].message == "the field \"type\" is given twice; keep one of them");
+  CHECK(diagnostics[0].message == "the field \"type\" is given twice");
   diagnostics.clear();
   CHECK(!dmlop::parse_op_or_model(dmlop::json::Source{"x.json"}, R"({"type": "PADDING"} [])", diagnostics));
   REQUIRE(diagnostics.size() == 1);
@@ -146,10 +146,10 @@ TEST_CASE("models: what an operator has too much of is ignored, and told") {
           "InputTensor.Strides has 2 values, of which InputTensor.DimensionCount takes the first 1"}),
     desc("InputTensor", R"({"DataType": "FLOAT32", "Sizes": [4], ~"Offset": 1})", {},
          {"unknown field \"Offset\"\n  rule: the fields of a tensor desc are Type, DataType, Flags, DimensionCount, "
-          "Sizes, Strides, TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment"}),
+          "Sizes, Strides, TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment\n  help: leave it out"}),
     {R"({"type": "PADDING", ~"featureLevel": "1_0", "desc": {)" + padding("", "") + "}}", {},
      {"unknown field \"featureLevel\"\n  rule: the fields of a dispatchable are type, Type, desc, Desc, "
-      "dmlCompileType, executionFlags, bindings"}},
+      "dmlCompileType, executionFlags, bindings\n  help: leave it out"}},
   });
 }
 
@@ -189,10 +189,12 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
           "  help: did you mean \"EDGE\"?"}),
     desc("StartPadding", "[^1.0]", {"StartPadding[0] is 1.0, must be an integer from 0 to 4294967295 (UINT)\n  help: write 1"}),
     {R"({"type": "PADDING", "dmlCompileType": ^"graph", "desc": {)" + padding("", "") + "}}",
-     {"dmlCompileType is the string \"graph\", must be one of DmlCompileOp, DmlCompileGraph"}},
+     {"dmlCompileType is the string \"graph\", must be one of DmlCompileOp, DmlCompileGraph\n"
+      "  help: write \"DmlCompileOp\", for example"}},
     {R"({"type": "PADDING", "executionFlags": ^"FAST", "desc": {)" + padding("", "") + "}}",
      {"executionFlags is the string \"FAST\", must be one of NONE, ALLOW_HALF_PRECISION_COMPUTATION, "
-      "DISABLE_META_COMMANDS, DESCRIPTORS_VOLATILE"}},
+      "DISABLE_META_COMMANDS, DESCRIPTORS_VOLATILE\n"
+      "  help: write \"NONE\", for example"}},
   });
 }
 
@@ -210,8 +212,11 @@ TEST_CASE("models: each tensor of an array is complete, and what is no tensor is
          {"the field \"InputTensors[1].Sizes\" is missing" + rule + "\"Sizes\": [1, 1, 4, 4], for example"}),
     join(R"([^{"Sizes": [2]}, ^5])",
          {"the field \"InputTensors[0].DataType\" is missing" + rule + "\"DataType\": \"FLOAT32\", for example",
-          "InputTensors[1] is 5, " + example}),
-    desc("InputTensor", "^5", {"InputTensor is 5, " + example}),
+          "InputTensors[1] is 5, " + example +
+              "\n  help: write {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 2, 4]}, for example"}),
+    desc("InputTensor", "^5",
+         {"InputTensor is 5, " + example +
+          "\n  help: write {\"DataType\": \"FLOAT32\", \"Sizes\": [1, 1, 4, 4]}, for example"}),
   });
 }
 
@@ -285,7 +290,7 @@ TEST_CASE("models: commands that are accepted") {
     {R"({"type": "dispatch", "dispatchable": "pad", "bindings": {
          "InputTensor": {"name": "In", ~"elementStride": 1}, "OutputTensor": "Out"}})", {},
      {"unknown field \"elementStride\"\n  rule: the fields of a binding are name, elementCount, elementSizeInBytes, "
-      "elementOffset, format, counter, counterOffsetBytes, shape"}},
+      "elementOffset, format, counter, counterOffsetBytes, shape\n  help: leave it out"}},
   });
 }
 
@@ -302,7 +307,8 @@ TEST_CASE("models: mistakes in commands") {
     {R"(^{"type": "print"})", {"the field \"commands[0].resource\" is missing\n  help: write \"resource\": \"NAME\""}},
     {R"({"type": "print", "resource": ^"out2"})",
      {"no resource is called \"out2\"" + resources + "\n  help: did you mean \"Out\"?"}},
-    {R"({"type": "print", "resource": "Out", "verbose": ^1})", {"commands[0].verbose is 1, must be true or false"}},
+    {R"({"type": "print", "resource": "Out", "verbose": ^1})", {"commands[0].verbose is 1, must be true or false\n"
+                                                                "  help: write true"}},
     {R"({"type": "print", "resource": ^"Mixed"})",
      {"\"Mixed\" cannot be printed: its values have several types\n"
       "  rule: a resource that is printed has an initialValuesDataType"}},
@@ -366,7 +372,8 @@ TEST_CASE("models: mistakes in commands") {
       "  rule: a file of these dimensions would promise more, or less, than it holds\n"
       "  help: write [6], or sizes that make 6"}},
     {R"({"type": "writeFile", "resource": "Out", "targetPath": "x.npy", "dimensions": [^1.5]})",
-     {"commands[0].dimensions[0] is 1.5, must be an integer from 0 to 4294967295 (UINT)"}},
+     {"commands[0].dimensions[0] is 1.5, must be an integer from 0 to 4294967295 (UINT)\n"
+      "  help: write 1 or 2"}},
   });
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("PADDING: sizes, types, values and feature levels") {
      R"("StartPadding": ^[], "EndPadding": [2])",
      {"StartPadding has 0 values, must have 1\n"
       "  rule: one value for each dimension: DimensionCount is 1\n"
-      "  help: write 1 value"}},
+      "  help: write 1 value, such as [0]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [^4294967295]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"OutputTensor.Sizes[0] would be 4294967298, must be from 1 to 4294967295 (UINT)\n"

@@ -66,12 +66,15 @@ TEST_CASE("an array longer than any operator's is refused as a whole") {
 TEST_CASE("op descriptions") {
   check_refused_texts({
     {R"(^[])",
-     {"the description is an empty array, must be an object with \"type\" and \"desc\""}},
+     {"the description is an empty array, must be an object with \"type\" and \"desc\"\n"
+      "  help: save each operator as a file of its own, without the brackets"}},
     {R"(^null)",
-     {"the description is null, must be an object with \"type\" and \"desc\""}},
+     {"the description is null, must be an object with \"type\" and \"desc\"\n"
+      "  help: `dmlop ops PADDING --example` prints one to begin with"}},
     {R"(^"PADDING")",
      {"the description is the string \"PADDING\", must be an object with \"type\" and "
-      "\"desc\""}},
+      "\"desc\"\n"
+      "  help: `dmlop ops PADDING --example` prints one to begin with"}},
     {R"(^{})",
      {"the field \"type\" is missing\n"
       "  rule: an op description has the fields type and desc\n"
@@ -84,7 +87,8 @@ TEST_CASE("op descriptions") {
       "\"dispatchables\" as a file of its own"}},
     {R"({"type": ^64, "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
-     {"type is 64, must be the name of an operator"}},
+     {"type is 64, must be the name of an operator\n"
+      "  help: write \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`"}},
     {R"({"type": ^"PADING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
      {"type is the string \"PADING\", which is no operator of DirectML\n"
@@ -111,7 +115,8 @@ TEST_CASE("op descriptions") {
      {"both \"desc\" and \"Desc\" are given\n"
       "  help: keep one of them"}},
     {R"({"type": "PADDING", "desc": ^[]})",
-     {"desc is an empty array, must be an object with the operator's fields"}},
+     {"desc is an empty array, must be an object with the operator's fields\n"
+      "  help: `dmlop ops PADDING --example` prints one"}},
     {R"({"type": "PADDING", ^"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
@@ -122,11 +127,13 @@ TEST_CASE("op descriptions") {
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("featureLevel": ^"7_0"})",
-     {"featureLevel is the string \"7_0\", must be a feature level from \"1_0\" to \"6_4\""}},
+     {"featureLevel is the string \"7_0\", must be a feature level from \"1_0\" to \"6_4\"\n"
+      "  help: write \"6_4\", the newest, which is also meant where it is left out"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("featureLevel": ^5.0})",
-     {"featureLevel is 5.0, must be a feature level from \"1_0\" to \"6_4\""}},
+     {"featureLevel is 5.0, must be a feature level from \"1_0\" to \"6_4\"\n"
+      "  help: write \"6_4\", the newest, which is also meant where it is left out"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"(^"feature_level": "5_0"})",
@@ -135,7 +142,8 @@ TEST_CASE("op descriptions") {
       "featureLevel, as, dmlCompileType, executionFlags, $schema"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, "$schema": ^1})",
-     {"$schema is 1, must be a string"}},
+     {"$schema is 1, must be a string\n"
+      "  help: write \"1\""}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("dmlCompileType": ^"DmlCompile"})",
@@ -146,12 +154,14 @@ TEST_CASE("op descriptions") {
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("executionFlags": ["NONE", ^"FAST"]})",
      {"executionFlags is the string \"FAST\", must be one of NONE, "
-      "ALLOW_HALF_PRECISION_COMPUTATION, DISABLE_META_COMMANDS, DESCRIPTORS_VOLATILE"}},
+      "ALLOW_HALF_PRECISION_COMPUTATION, DISABLE_META_COMMANDS, DESCRIPTORS_VOLATILE\n"
+      "  help: write \"NONE\", for example"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("bindings": ^"x.npy"})",
      {"bindings is the string \"x.npy\", must be an object such as {\"InputTensor\": "
-      "\"x.npy\"}"}},
+      "\"x.npy\"}\n"
+      "  help: write the names of tensors with the paths of their files in braces"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("bindings": {^"InptTensor": "x.npy"}})",
@@ -160,13 +170,16 @@ TEST_CASE("op descriptions") {
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("bindings": {"InputTensor": ^1, "OutputTensor": ^""}})",
-     {"bindings.InputTensor is 1, must be a string",
-      "bindings.OutputTensor is the string \"\", must be the path of a .npy file"}},
+     {"bindings.InputTensor is 1, must be a string\n"
+      "  help: write \"1\"",
+      "bindings.OutputTensor is the string \"\", must be the path of a .npy file\n"
+      "  help: write \"x.npy\", for example"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, )"
      R"("bindings": {"InputTensor": ^"x\u0000.npy"}})",
      {"bindings.InputTensor is the string \"x\\u0000.npy\", must be the path of a .npy "
-      "file"}},
+      "file\n"
+      "  help: write \"x.npy\", for example"}},
     {R"({"type": ^"SLICE1", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("InputWindowOffsets": [0], "InputWindowSizes": [4], "InputWindowStrides": [^0]}})",
      {"DML_OPERATOR_SLICE1 needs feature level 2_1, this run has 2_0\n"
@@ -178,18 +191,20 @@ TEST_CASE("op descriptions") {
     {R"({"type": "PADDING", ^"type": "PADDING", )"
      R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
-     {"the field \"type\" is given twice; keep one of them"}},
+     {"the field \"type\" is given twice\n  help: keep one of them"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}, ^"\u001b[31mred": 1})",
      {"unknown field \"\\u001b[31mred\"\n"
       "  rule: the fields of an op description are type, Type, desc, Desc, bindings, "
-      "featureLevel, as, dmlCompileType, executionFlags, $schema"}},
+      "featureLevel, as, dmlCompileType, executionFlags, $schema\n"
+      "  help: leave it out"}},
     {R"({"type": "PADDING", "featureLevel": ^"9_9", )"
      R"("desc": {"InputTensor": {"DataType": ^"FLOAT23", "Sizes": [1, 2]}, )"
      R"("OutputTensor": {"Sizes": [2, 4], "Flags": ^"OWNED_BY_DML"}, )"
      R"("PaddingMode": ^"EDGES", ^"Start": 1, "StartPadding": [1, ^-1], )"
      R"("EndPadding": [^0.5, 1]}, "bindings": ^[]})",
-     {"featureLevel is the string \"9_9\", must be a feature level from \"1_0\" to \"6_4\"",
+     {"featureLevel is the string \"9_9\", must be a feature level from \"1_0\" to \"6_4\"\n"
+      "  help: write \"6_4\", the newest, which is also meant where it is left out",
       "InputTensor.DataType is the string \"FLOAT23\", must be one of FLOAT32, "
       "FLOAT16, UINT32, UINT16, UINT8, INT32, INT16, INT8, FLOAT64, UINT64, INT64, UINT4, INT4\n"
       "  help: did you mean \"FLOAT32\"?",
@@ -202,9 +217,12 @@ TEST_CASE("op descriptions") {
       "unknown field \"Start\"; did you mean \"StartPadding\"?\n"
       "  rule: the fields of DML_OPERATOR_PADDING are InputTensor, OutputTensor, "
       "PaddingMode, PaddingValue, DimensionCount, StartPadding, EndPadding",
-      "StartPadding[1] is -1, must be an integer from 0 to 4294967295 (UINT)",
-      "EndPadding[0] is 0.5, must be an integer from 0 to 4294967295 (UINT)",
-      "bindings is an empty array, must be an object such as {\"InputTensor\": \"x.npy\"}"}},
+      "StartPadding[1] is -1, must be an integer from 0 to 4294967295 (UINT)\n"
+      "  help: write 0 or more",
+      "EndPadding[0] is 0.5, must be an integer from 0 to 4294967295 (UINT)\n"
+      "  help: write 0 or 1",
+      "bindings is an empty array, must be an object such as {\"InputTensor\": \"x.npy\"}\n"
+      "  help: write the names of tensors with the paths of their files in braces"}},
     {R"({"type": "PADDING", "desc": {"InputTensor": {"DataType": "UINT8", "Sizes": [3, 4], )"
      R"("TotalTensorSizeInBytes": ^8}, "OutputTensor": {"DataType": ^"INT8", "Sizes": [5, )"
      R"(7], "Strides": ^[0, 1]}, "PaddingMode": "CONSTANT", "PaddingValue": ^256, )"
