@@ -9,6 +9,7 @@
 #include "help.hpp"
 #include "option_text.hpp"
 #include "spec/facts.hpp"
+#include "spec/settings.hpp"
 #include "verbatim.hpp"
 
 namespace dmlop::app {
@@ -76,15 +77,41 @@ WrongUsage option_before_command(const std::vector<std::string>& arguments) {
           "write " + typed_program() + " " + owner + " " + name + " ..."};
 }
 
+// What an argument too many is if an option stands in front of it.
+std::string option_for(const std::string& argument, const CLI::App& command) {
+  const auto advice = [&](const char* option) {
+    return std::string("write ") + option + " " + shell_quoted(argument);
+  };
+  if (argument.ends_with(".npy") && has_option(command, "-i"))
+    return advice("-i") + " if it is the file of an input";
+  if (parse_setting(argument) && has_option(command, "--set")) return advice("--set");
+  return "";
+}
+
+// "--format json" for --json, if the command has an option that takes this word.
+std::string option_with_value(const std::string& name, const CLI::App& command) {
+  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  for (const CLI::Option* option : command.get_options()) {
+    const auto choices = choices_of(*option);
+    const bool takes_it = std::find(choices.begin(), choices.end(), word) != choices.end();
+    if (takes_it && !option->get_positional()) return names_of(*option).back() + " " + word;
+  }
+  return "";
+}
+
 WrongUsage unknown_argument(const CLI::App& program, const CLI::App& command) {
   const auto extras = program.remaining(true);
   const auto option = std::find_if(extras.begin(), extras.end(), is_option);
   const std::string see = "see dmlop " + command.get_name() + " --help";
   if (option == extras.end()) {
     const std::string argument = extras.empty() ? "" : without_mark(extras.front());
-    return {"unexpected argument \"" + argument + "\"", see};
+    const std::string meant = option_for(argument, command);
+    return {"unexpected argument \"" + argument + "\"",
+            meant.empty() ? "leave it out, or " + see : meant};
   }
   const std::string name = option_name(*option);
+  if (const std::string meant = option_with_value(name, command); !meant.empty())
+    return {"unknown option \"" + name + "\"", "write " + meant};
   const std::string nearest = nearest_option(name, command);
   const auto owners = nearest.empty() ? commands_with(name) : std::vector<std::string>();
   if (owners.empty()) return {"unknown option \"" + name + "\"" + with_semicolon(nearest), see};
@@ -103,6 +130,34 @@ std::optional<WrongUsage> value_of_flag(const CLI::App& command, const std::stri
       return WrongUsage{name + " takes no value, but \"" +
                             without_mark(message.substr(beginning.size())) + "\" is given",
                         "write " + name + " alone, or leave it out"};
+    }
+  }
+  return std::nullopt;
+}
+
+// " ACTUAL.npy EXPECTED.npy"
+std::string required_names(const CLI::App& command) {
+  std::string names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() && option->get_required()) names += " " + option->get_name();
+  }
+  return names;
+}
+
+// What CLI11 says of options that lack a value or exclude each other, with a remedy.
+std::optional<WrongUsage> value_missing(const CLI::App& command, const CLI::ParseError& error) {
+  const std::string message = error.what();
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return WrongUsage{message, "keep one of them"};
+  const bool is_required = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  for (const CLI::Option* option : command.get_options()) {
+    if (is_required && option->get_positional() && message.starts_with(option->get_name() + " "))
+      return WrongUsage{message, "write " + typed_program() + " " + command.get_name() +
+                                     required_names(command) + ", with names of yours"};
+    for (const std::string& name : lacks_value ? names_of(*option) : std::vector<std::string>()) {
+      if (message.starts_with(name + ":"))
+        return WrongUsage{name + " needs a value", "write " + name + " " + value_of(*option)};
     }
   }
   return std::nullopt;
@@ -139,6 +194,7 @@ WrongUsage wrong_arguments(const CLI::App& program, const CLI::ParseError& error
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     return unknown_argument(program, command);
   if (const auto wrong = value_of_flag(command, error.what())) return *wrong;
+  if (const auto wrong = value_missing(command, error)) return *wrong;
   const std::string name = chosen.empty() ? "" : " " + command.get_name();
   return {error.what(), "see dmlop" + name + " --help"};
 }
