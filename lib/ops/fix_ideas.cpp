@@ -5,6 +5,7 @@
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
+#include "ops/array_changes.hpp"
 #include "spec/settings.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -142,7 +143,7 @@ class Ideas {
     const bool are_sizes = std::all_of(value_.begin(), value_.end(),
                                        [](const Json& size) { return size.is_number_unsigned(); });
     const auto channels = are_sizes && count < dimensions_
-                              ? channel_sizes(finding_, value_.get<Sizes>(), dimensions_)
+                              ? channel_sizes(value_.get<Sizes>(), dimensions_)
                               : std::nullopt;
     if (channels) lists.push_back(Json(*channels));
     for (std::size_t more = 1; count + more <= dimensions_max; ++more)
@@ -171,16 +172,6 @@ std::vector<Fix> ideas_for(const Diagnostic& finding, const Json& root, const Op
   return Ideas(finding, root, spec, dimensions).all();
 }
 
-std::optional<Sizes> channel_sizes(const Diagnostic& finding, const Sizes& sizes,
-                                   std::size_t dimensions) {
-  const Sizes numbers = without_ones(sizes);
-  const bool are_meant = finding.note.find("{1, channels, 1, 1}") != std::string::npos;
-  if (!are_meant || numbers.size() != 1 || dimensions < 2) return std::nullopt;
-  Sizes result(dimensions, 1);
-  result[1] = numbers.front();
-  return result;
-}
-
 std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
   std::vector<Replacement> list;
   for (const FieldSpec& field : spec.fields) {
@@ -198,6 +189,12 @@ std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
     }
   }
   return list;
+}
+
+bool says_which(const OperatorSpec& spec, const Replacement& choice) {
+  const FieldSpec* field = spec.find_field(name_of_place(choice.pointer));
+  return field != nullptr &&
+         (field->kind == FieldKind::enumeration || field->name.starts_with("Axis"));
 }
 
 std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,

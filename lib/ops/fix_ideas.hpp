@@ -17,13 +17,12 @@ namespace dmlop {
 std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_json& root,
                            const OperatorSpec& spec, std::size_t dimensions);
 
-/// {1, channels, 1, 1} for so many dimensions, if the finding's note speaks of channels and the
-/// sizes have just one number other than 1.
-std::optional<Sizes> channel_sizes(const Diagnostic& finding, const Sizes& sizes,
-                                   std::size_t dimensions);
-
 /// Other values of the fields of a description that choose something: enumerations, axes, flags.
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
+
+/// Whether a field says which axis or mode is meant. Other numbers, such as the size of a block,
+/// mend a finding by making the operator another one.
+bool says_which(const OperatorSpec& spec, const Replacement& choice);
 
 /// Other shapes in which an array may be saved, the likeliest first: what a finding proposes, what
 /// the rules say, dimensions of size 1 in other places, and merged dimensions.

@@ -1,9 +1,10 @@
 #include "ops/fix_trials.hpp"
 
+#include <algorithm>
+
 #include "ops/fix_ideas.hpp"
 #include "ops/operator.hpp"
 #include "spec/fitting_example.hpp"
-#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -52,16 +53,17 @@ bool apply(Json& json, const Replacement& replacement) {
   }
 }
 
-std::optional<Diagnostics> FixTrials::check(const Json& json, const OtherShape& shape) {
+std::optional<Diagnostics> FixTrials::check(const Json& json,
+                                            const std::vector<OtherArray>& arrays) {
   if (++tries_ > tries_max) return std::nullopt;
   Diagnostics found;
-  auto description = read(json, shape, found);
+  auto description = read(json, arrays, found);
   if (!description) return std::nullopt;
   check_description(*description, found);
   return found;
 }
 
-std::optional<Description> FixTrials::read(const Json& json, const OtherShape& shape,
+std::optional<Description> FixTrials::read(const Json& json, const std::vector<OtherArray>& arrays,
                                            Diagnostics& found) const {
   auto document = json::Document::parse(before_.file(), json.dump(), found);
   if (!document) return std::nullopt;
@@ -71,12 +73,12 @@ std::optional<Description> FixTrials::read(const Json& json, const OtherShape& s
       read_description(std::move(shared), std::move(root), beside_, before_.feature_level, found);
   if (!description) return std::nullopt;
   description->judge = before_.judge;
-  if (!take_files(*description, shape)) return std::nullopt;
+  if (!take_files(*description, arrays)) return std::nullopt;
   return description;
 }
 
 // What the tensors' files said before the description was checked.
-bool FixTrials::take_files(Description& description, const OtherShape& shape) const {
+bool FixTrials::take_files(Description& description, const std::vector<OtherArray>& arrays) const {
   Description before = before_;
   for (const Field& known : before.fields) {
     Field& field = *description.find(known.spec->name);
@@ -84,13 +86,15 @@ bool FixTrials::take_files(Description& description, const OtherShape& shape) co
       field.value = known.value;
   }
   for (const TensorUse& known : tensors_of(before)) {
-    if (known.name() == shape.tensor) {
-      known.desc->sizes = shape.sizes;
+    const auto other = std::ranges::find(arrays, known.name(), &OtherArray::tensor);
+    if (other != arrays.end()) {
+      known.desc->sizes = other->sizes;
       known.desc->strides.reset();
+      if (other->data_type) known.desc->data_type = other->data_type;
     }
     TensorDesc* desc = description.find_tensor(known.spec->name, known.element);
     if (desc == nullptr) continue;
-    if (known.name() == shape.tensor) *desc = *known.desc;
+    if (other != arrays.end()) *desc = *known.desc;
     if (known.desc->is_broadcast) desc->is_broadcast = true;
     if (!known.desc->has_file) continue;
     desc->has_file = true;
@@ -111,25 +115,6 @@ std::vector<Sizes> FixTrials::sizes_by_rules(const Json& json, const std::string
     if (use.name() == tensor) return dmlop::sizes_by_rules(*description, use);
   }
   return {};
-}
-
-std::optional<OtherShape> FixTrials::only_order(const Json& json, const Diagnostic& finding) {
-  std::vector<OtherShape> working;
-  Description before = before_;
-  for (const TensorUse& use : tensors_of(before)) {
-    const Sizes& sizes = use.desc->sizes;
-    if (!use.spec->is_input() || use.element || use.desc->file.empty()) continue;
-    for (const auto& order : other_orders(sizes.size())) {
-      const OtherShape other{use.name(), in_order(sizes, order)};
-      if (!is_transposed(sizes, other.sizes)) continue;
-      const auto found = check(json, other);
-      if (!found || !found->empty()) continue;
-      if (finding.message.starts_with(other.tensor)) return other;
-      working.push_back(other);
-      break;
-    }
-  }
-  return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
 }
 
 std::size_t FixTrials::first_dimensions() const {

@@ -15,10 +15,16 @@ nlohmann::ordered_json json_of(const json::Value& value);
 /// Whether the replacement fits into the JSON, which then has it.
 bool apply(nlohmann::ordered_json& json, const Replacement& replacement);
 
-/// A tensor's file with other sizes than it has.
-struct OtherShape {
+/// Whether a JSON pointer is that of the whole or of a part of it.
+inline bool is_below(const std::string& pointer, const std::string& whole) {
+  return pointer == whole || pointer.starts_with(whole + "/");
+}
+
+/// A tensor's file with another array than it has.
+struct OtherArray {
   std::string tensor;
   Sizes sizes;
+  std::optional<DataType> data_type = {};  // none: the same
 };
 
 class FixTrials {
@@ -26,22 +32,25 @@ class FixTrials {
   /// `before` is the description as it was before it was checked. Fields named in `beside` may
   /// stand next to its own.
   FixTrials(const Description& before, std::vector<std::string> beside)
-      : before_(before), beside_(std::move(beside)) {}
+      : before_(before),
+        beside_(std::move(beside)),
+        prefix_(before.document().at(before.root(), "").pointer) {}
+
+  /// A pointer into the document as one into the description. Fields that a batch has from
+  /// elsewhere stand outside of it; their pointers stay.
+  std::string relative(const std::string& pointer) const {
+    return is_below(pointer, prefix_) ? pointer.substr(prefix_.size()) : pointer;
+  }
 
   bool are_left() const { return tries_ <= tries_max; }
 
   /// What is found in a description; nothing where it cannot be read, or contradicts its files.
   std::optional<Diagnostics> check(const nlohmann::ordered_json& json,
-                                   const OtherShape& shape = {});
+                                   const std::vector<OtherArray>& arrays = {});
 
   /// As the function of this name in spec/fitting_example.hpp; none where there is no such tensor.
   std::vector<Sizes> sizes_by_rules(const nlohmann::ordered_json& json,
                                     const std::string& tensor) const;
-
-  /// The one file whose array leaves no finding in another order of dimensions, such as NHWC. Of
-  /// several, it is the one that `finding` is about.
-  std::optional<OtherShape> only_order(const nlohmann::ordered_json& json,
-                                       const Diagnostic& finding);
 
   /// How many dimensions the first tensor has that has any; 0: unknown.
   std::size_t first_dimensions() const;
@@ -56,12 +65,13 @@ class FixTrials {
   // Larger descriptions, and more findings and tries, would take longer than reading the answer.
   static constexpr int tries_max = 400;
 
-  std::optional<Description> read(const nlohmann::ordered_json& json, const OtherShape& shape,
-                                  Diagnostics& found) const;
-  bool take_files(Description& description, const OtherShape& shape) const;
+  std::optional<Description> read(const nlohmann::ordered_json& json,
+                                  const std::vector<OtherArray>& arrays, Diagnostics& found) const;
+  bool take_files(Description& description, const std::vector<OtherArray>& arrays) const;
 
   const Description& before_;
   std::vector<std::string> beside_;
+  std::string prefix_;
   int tries_ = 0;
 };
 

@@ -6,12 +6,13 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "ops/array_changes.hpp"
+#include "ops/common_fixes.hpp"
 #include "ops/fix_ideas.hpp"
 #include "ops/fix_trials.hpp"
 #include "ops/fix_words.hpp"
 #include "ops/operator.hpp"
 #include "spec/ideas.hpp"
-#include "spec/near_operators.hpp"
 #include "spec/settings.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -30,10 +31,6 @@ constexpr std::size_t text_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t findings_mended = 8;
 constexpr int steps_max = 3;  // of one fix: what mends a finding may need what mends the next
 
-bool is_below(const std::string& pointer, const std::string& whole) {
-  return pointer == whole || pointer.starts_with(whole + "/");
-}
-
 class FixFinder {
  public:
   FixFinder(const Description& before, Diagnostics& findings)
@@ -41,7 +38,8 @@ class FixFinder {
         findings_(findings),
         prefix_(before.document().at(before.root(), "").pointer),
         json_(json_of(before.root())),
-        trials_(before, fields_beside()) {}
+        trials_(before, fields_beside()),
+        common_(before, json_, trials_) {}
 
   void run() {
     // A fix of one finding must not depend on what another one's suggestion says by now.
@@ -53,7 +51,7 @@ class FixFinder {
         mend_file(found, findings_[i]);
       }
     }
-    mend_together(found);
+    if (found.size() > 1) mend_together(found);
   }
 
  private:
@@ -71,17 +69,18 @@ class FixFinder {
     return names;
   }
 
-  // Files and options are no matter of the description.
-  bool may_have_fix(const Diagnostic& finding) const {
+  bool is_of_description(const Diagnostic& finding) const {
     return finding.kind == ErrorKind::invalid_input && is_below(finding.pointer, prefix_) &&
-           finding.file == before_.file() && finding.message.find(".npy") == std::string::npos &&
+           finding.file == before_.file();
+  }
+
+  // What a file has wrong, no change of the description mends.
+  bool may_have_fix(const Diagnostic& finding) const {
+    return is_of_description(finding) && finding.message.find(".npy") == std::string::npos &&
            finding.rule.find(".npy") == std::string::npos;
   }
 
-  // Fields that a batch has from elsewhere stand outside of the description.
-  std::string relative(const std::string& pointer) const {
-    return is_below(pointer, prefix_) ? pointer.substr(prefix_.size()) : pointer;
-  }
+  std::string relative(const std::string& pointer) const { return trials_.relative(pointer); }
 
   // The opposite of relative(), for all places of a fix.
   Fix in_document(Fix fix) const {
@@ -113,22 +112,19 @@ class FixFinder {
 
   // One change is better than several, wherever it stands.
   void mend(const Diagnostics& findings, Diagnostic& target) {
+    const bool is_only = findings.size() == 1;
     Diagnostic here = target;
     here.pointer = relative(target.pointer);
     for (Fix& idea : here.ideas) {
       for (Replacement& each : idea) each.pointer = relative(each.pointer);
     }
     auto fix = fix_by_ideas(findings, target, here, 1);
-    if (!fix && findings.size() == 1) {
-      const auto only = only_choice();
-      if (only && (only->pointer == here.pointer || says_which(*only))) fix = Fix{*only};
+    if (!fix && is_only) {
+      const auto only = common_.choice();
+      if (only && (only->pointer == here.pointer || says_which(*before_.spec, *only)))
+        fix = Fix{*only};
     }
-    if (!fix && findings.size() == 1) {
-      if (const auto other = trials_.only_order(json_, findings.front())) {
-        target.suggestion = named(transposed(*other), other->tensor, target);
-        return;
-      }
-    }
+    if (!fix && is_only && say_if_known(common_.order(target), target)) return;
     if (!fix && mend_file(findings, target)) return;
     if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
     if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(findings, target, here, 1);
@@ -137,15 +133,24 @@ class FixFinder {
       target.suggestion = suggestion_of(*fix, here);
       return;
     }
-    const bool counts = findings.size() == 1 && is_about_dimension_count(here);
-    if (const auto shape = counts ? only_shape() : std::nullopt) {
-      target.fix = in_document(shape->fix);
-      target.suggestion = named(shape->words, shape->fix.empty() ? shape->tensor : "", target);
+    if (is_only && is_about_dimension_count(here) && say_if_known(common_.dimensions(), target))
+      return;
+    if (is_only && say_if_known(common_.data_type(), target)) return;
+    if (const auto several = is_only ? common_.several() : std::nullopt) {
+      target.suggestion = several->words();
       return;
     }
-    if (begins_with_value(target.suggestion) && !here.ideas.empty() && trials_.are_left())
+    const bool has_failed = !here.ideas.empty() && trials_.are_left();
+    if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty())
       target.suggestion = "compare what the rule names: no change of one value was found to help";
-    if (target.suggestion.empty()) target.suggestion = version_with_negatives(here);
+  }
+
+  // Gives the only finding the fix that mends it.
+  bool say_if_known(const std::optional<CommonFix>& common, Diagnostic& target) const {
+    if (!common) return false;
+    target.fix = in_document(common->fix);
+    target.suggestion = named(common->words, common->fix.empty() ? common->tensor : "", target);
+    return true;
   }
 
   // Where the finding is about the sizes of a tensor as a whole.
@@ -171,10 +176,6 @@ class FixFinder {
     return saving;
   }
 
-  Alternative transposed(const OtherShape& other) const {
-    return rearranging(before_.find_tensor(other.tensor)->sizes, other.sizes);
-  }
-
   // The sizes of a .npy file cannot be written, but its array can be saved in another shape.
   bool mend_file(const Diagnostics& findings, Diagnostic& target) {
     if (target.ideas.empty()) return false;
@@ -188,7 +189,7 @@ class FixFinder {
     const auto ruled = pointer.find("/Sizes") != pointer.npos ? trials_.sizes_by_rules(json_, name)
                                                               : std::vector<Sizes>{};
     Replacement proposed = target.ideas.front().front();
-    if (const auto channels = channel_sizes(target, tensor->sizes, trials_.first_dimensions()))
+    if (const auto channels = channel_sizes(tensor->sizes, trials_.first_dimensions()))
       proposed.value = list_of(*channels);
     std::optional<Sizes> best;
     std::size_t left_with_best = 0;
@@ -227,8 +228,8 @@ class FixFinder {
 
   // How many findings are new with a file of another shape; nothing where the old one is there.
   std::optional<std::size_t> left_with_shape(const Diagnostics& findings, const Diagnostic& target,
-                                             const OtherShape& shape) {
-    const auto found = trials_.check(json_, shape);
+                                             const OtherArray& array) {
+    const auto found = trials_.check(json_, {array});
     if (!found) return std::nullopt;
     Diagnostic here = target;
     here.pointer = relative(target.pointer);
@@ -275,26 +276,6 @@ class FixFinder {
         });
   }
 
-  // Whether a field says which axis or mode is meant. Other numbers, such as the size of a block,
-  // mend a finding by making the operator another one.
-  bool says_which(const Replacement& choice) const {
-    const FieldSpec* field = before_.spec->find_field(name_of_place(choice.pointer));
-    return field != nullptr &&
-           (field->kind == FieldKind::enumeration || field->name.starts_with("Axis"));
-  }
-
-  // The one value of one field that mends all findings, if there is only one.
-  std::optional<Replacement> only_choice() {
-    std::vector<Replacement> working;
-    for (const Replacement& each : choices(json_, *before_.spec)) {
-      Json json = json_;
-      if (!apply(json, each) || is_equal(json, json_)) continue;
-      if (const auto found = trials_.check(json); found && found->empty()) working.push_back(each);
-    }
-    const bool are_all_tried = trials_.are_left();
-    return are_all_tried && working.size() == 1 ? std::optional(working.front()) : std::nullopt;
-  }
-
   // The text of a finding was made from its first idea, which may need more.
   Advice suggestion_of(const Fix& fix, const Diagnostic& finding) const {
     Advice advice = finding.suggestion;
@@ -310,20 +291,6 @@ class FixFinder {
     const Fix rest(fix.begin() + static_cast<std::ptrdiff_t>(first.size()), fix.end());
     if (!rest.empty()) advice.then = Advice(words_of(rest)).text();
     return advice;
-  }
-
-  // SLICE1 takes the negative strides that SLICE does not.
-  std::string version_with_negatives(const Diagnostic& finding) const {
-    if (!finding.value.starts_with('-')) return "";
-    std::string field = name_of_place(finding.pointer);
-    field = field.substr(0, field.find('['));
-    for (const std::string& version : versions_of(before_.spec->name)) {
-      for (const FieldSpec& other : find_spec(version)->fields) {
-        if (other.name.ends_with(field) && other.kind == FieldKind::int_array)
-          return "DML_OPERATOR_" + version + " takes negative " + other.name;
-      }
-    }
-    return "";
   }
 
   // The whole fix that begins with these replacements and goes on with `idea`.
@@ -369,70 +336,60 @@ class FixFinder {
 
   // One value of another field may mend all findings: the mistake is there.
   void mend_together(const Diagnostics& findings) {
-    const auto count = static_cast<std::size_t>(std::count_if(
-        findings.begin(), findings.end(),
-        [&](const Diagnostic& finding) { return may_have_fix(finding) || has_shape(finding); }));
-    if (count < 2 || count != findings.size()) return;
-    const auto only = only_choice();
-    if (only) {
-      say_together({*only}, words_of({*only}));
-    } else if (const auto other = trials_.only_order(json_, findings.front())) {
-      say_together({}, transposed(*other), other->tensor);
-    } else if (const auto shape = only_shape()) {
-      say_together(shape->fix, shape->words, shape->tensor);
+    const auto is_known = [&](const Diagnostic& finding) {
+      return is_of_description(finding) || has_shape(finding);
+    };
+    if (!std::ranges::all_of(findings, is_known)) return;
+    const auto only = common_.choice();
+    auto fix = only ? std::optional(CommonFix{{*only}, words_of({*only})}) : std::nullopt;
+    if (!fix) fix = common_.order(findings.front());
+    if (!fix) fix = common_.dimensions();
+    if (fix) {
+      say_together(*fix);
+    } else if (const auto several = common_.several()) {
+      say_several(*several);
     }
   }
 
-  // `tensor` is that of the array which the words are about; "" where a fix names what it changes.
-  void say_together(const Fix& fix, const Alternative& words, const std::string& tensor = "") {
-    for (Diagnostic& finding : findings_) {
+  void say_together(const CommonFix& common) {
+    for (const Diagnostic& finding : findings_) {
       // It says so itself.
-      if (!fix.empty() && finding.pointer == prefix_ + fix.front().pointer) return;
+      if (!common.fix.empty() && finding.pointer == prefix_ + common.fix.front().pointer) return;
     }
     for (Diagnostic& finding : findings_) {
-      finding.fix = in_document(fix);
+      finding.fix = in_document(common.fix);
       finding.suggestion = with_common(
-          finding.suggestion, named(words, fix.empty() ? tensor : "", finding), findings_.size());
+          finding.suggestion, named(common.words, common.fix.empty() ? common.tensor : "", finding),
+          findings_.size());
+    }
+  }
+
+  // What each finding advises by itself was found while the others were there, and may not fit
+  // together with theirs. Each names its own array if that is all that is to be changed.
+  void say_several(const SeveralFixes& several) {
+    const auto own = [&](const Diagnostic& finding) {
+      return std::ranges::find_if(several.arrays, [&](const auto& each) {
+        return std::ranges::any_of(each.first.tensors, [&](const std::string& tensor) {
+          return finding.message.starts_with(tensor);
+        });
+      });
+    };
+    std::size_t arrays = 0;
+    for (const auto& [alike, change] : several.arrays) arrays += alike.tensors.size();
+    const bool have_own = !several.choice && findings_.size() == arrays &&
+                          std::ranges::all_of(findings_, [&](const Diagnostic& finding) {
+                            return own(finding) != several.arrays.end();
+                          });
+    for (Diagnostic& finding : findings_) {
+      finding.fix = {};
+      finding.suggestion = have_own ? Advice(own(finding)->second.words)
+                                    : with_common({}, several.words(), findings_.size());
     }
   }
 
   bool has_shape(const Diagnostic& finding) const {
     return finding.file == before_.file() && !finding.ideas.empty() &&
            trials_.tensor_of_file(relative(finding.ideas.front().front().pointer)) != nullptr;
-  }
-
-  struct TensorFix {
-    Fix fix;  // empty where a file has the sizes
-    Alternative words;
-    std::string tensor;
-  };
-
-  // The one input that mends all findings if it has another number of dimensions.
-  std::optional<TensorFix> only_shape() {
-    std::optional<TensorFix> only;
-    Description before = before_;
-    for (const TensorUse& use : tensors_of(before)) {
-      const Sizes& sizes = use.desc->sizes;
-      if (!use.spec->is_input() || sizes.empty() || !element_count(sizes)) continue;
-      const std::string pointer = relative(pointer_to(before_, use.place("Sizes")));
-      const bool is_of_file = !use.desc->file.empty();
-      for (const Sizes& shape : shapes_for(sizes, {}, {})) {
-        const Fix fix{{pointer, list_of(shape)}};
-        Json json = json_;
-        if (shape.size() == sizes.size()) continue;
-        // Nobody means merged dimensions in a description.
-        const bool is_meant = is_of_file || without_ones(shape) == without_ones(sizes);
-        if (!is_meant || (!is_of_file && !apply(json, fix.front()))) continue;
-        const OtherShape other{use.name(), shape};
-        const auto found = trials_.check(json, is_of_file ? other : OtherShape{});
-        if (!found || !found->empty()) continue;
-        if (only) return std::nullopt;
-        only = is_of_file ? TensorFix{{}, reshaping(shape), use.name()}
-                          : TensorFix{fix, words_of(fix), use.name()};
-        break;
-      }
-    }
-    return trials_.are_left() ? only : std::nullopt;
   }
 
   // Whether the message's subject, if it is a field, is the field of a place.
@@ -464,6 +421,7 @@ class FixFinder {
   std::string prefix_;  // of the description's pointers in its document
   Json json_;
   FixTrials trials_;
+  CommonFixes common_;
   std::set<std::string> tried_;
 };
 

@@ -14,16 +14,25 @@ Alternative casting(DataType type) {
   return {.kind = Alternative::Kind::save, .value = "array.astype(" + numpy_name(type) + ")"};
 }
 
-Alternative reshaping(const Sizes& sizes) {
+namespace {
+
+std::string reshape(const Sizes& sizes) {
   const std::string list = list_of(sizes);
-  return {.kind = Alternative::Kind::save,
-          .value = "array.reshape(" + list.substr(1, list.size() - 2) + ")"};
+  return ".reshape(" + list.substr(1, list.size() - 2) + ")";
 }
 
-Alternative transposing(const std::vector<std::size_t>& order) {
+}  // namespace
+
+Alternative reshaping(const Sizes& sizes) {
+  return {.kind = Alternative::Kind::save, .value = "array" + reshape(sizes)};
+}
+
+Alternative transposing(const std::vector<std::size_t>& order, const Sizes& reshaped) {
   std::vector<std::string> names;
   for (const std::size_t dimension : order) names.push_back(std::to_string(dimension));
-  return {.kind = Alternative::Kind::save, .value = "array.transpose(" + join(names) + ")"};
+  return {.kind = Alternative::Kind::save,
+          .value =
+              "array.transpose(" + join(names) + ")" + (reshaped.empty() ? "" : reshape(reshaped))};
 }
 
 Alternative broadcasting(const Sizes& sizes) {

@@ -19,8 +19,8 @@ Alternative casting(DataType type);
 /// "save array.reshape(1, 1, 3, 4)".
 Alternative reshaping(const Sizes& sizes);
 
-/// "save array.transpose(0, 3, 1, 2)".
-Alternative transposing(const std::vector<std::size_t>& order);
+/// "save array.transpose(0, 3, 1, 2)", or "save array.transpose(2, 0, 1).reshape(1, 3, 8, 9)".
+Alternative transposing(const std::vector<std::size_t>& order, const Sizes& reshaped = {});
 
 /// "save numpy.broadcast_to(array, (10, 32))".
 Alternative broadcasting(const Sizes& sizes);

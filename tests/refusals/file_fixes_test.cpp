@@ -97,6 +97,60 @@ TEST_CASE("fixes with files: what another layout explains is transposed, not res
     CHECK(finding.suggestion.text() == "save array.transpose(1, 0), which mends both findings");
 }
 
+TEST_CASE("fixes with files: arrays that are all laid out in another way are named together") {
+  const auto check_all = [](const Diagnostics& found, std::size_t count,
+                            const std::string& advice) {
+    REQUIRE(found.size() == count);
+    for (const auto& finding : found) {
+      CAPTURE(to_text(finding));
+      CHECK(finding.suggestion.text() == advice);
+    }
+  };
+  const TensorOfFile filter{"FilterTensor", {4, 3, 3, 3}}, bias{"BiasTensor", {4}};
+  const std::string bias_words = "save array.reshape(1, 4, 1, 1) for BiasTensor";
+  check_all(found_in("CONVOLUTION", convolution, {{"InputTensor", {9, 8, 3}}, filter, bias}), 3,
+            "save array.transpose(2, 0, 1).reshape(1, 3, 9, 8) for InputTensor and " + bias_words +
+                ", which mends all 3 findings");
+  check_all(found_in("CONVOLUTION", convolution, {{"InputTensor", {3, 9, 8}}, filter, bias}), 3,
+            "save array.reshape(1, 3, 9, 8) for InputTensor and " + bias_words +
+                ", which mends all 3 findings");
+  check_all(found_in("CONVOLUTION", convolution,
+                     {{"InputTensor", {1, 9, 8, 3}}, {"FilterTensor", {5, 5, 3, 4}}, bias}),
+            2,
+            "save array.transpose(0, 3, 1, 2) for InputTensor and "
+            "save array.transpose(3, 2, 0, 1) for FilterTensor and " +
+                bias_words + ", which mends both findings");
+  check_all(
+      found_in("BATCH_NORMALIZATION", R"("Spatial": true, "Epsilon": 0.001)",
+               {{"InputTensor", {1, 8, 9, 3}},
+                {"MeanTensor", {3}},
+                {"VarianceTensor", {3}},
+                {"ScaleTensor", {1, 3, 1, 1}},
+                {"BiasTensor", {1, 3, 1, 1}}}),
+      4,
+      "save array.transpose(0, 3, 1, 2) for InputTensor and save array.reshape(1, 3, 1, 1) for "
+      "MeanTensor and VarianceTensor, which mends all 4 findings");
+}
+
+TEST_CASE("fixes with files: an array of matrices is one of rows, and a field may go with it") {
+  CHECK(advised("GEMM", gemm, {{"ATensor", {2, 10, 768}}, {"BTensor", {256, 768}}}) ==
+        "save array.reshape(20, 768) for ATensor and write \"TRANSPOSE\" for TransB");
+  CHECK(advised("GEMM", gemm, {{"ATensor", {2, 10, 768}}, {"BTensor", {768, 256}}}) ==
+        "save array.reshape(20, 768) for ATensor");
+}
+
+TEST_CASE("fixes with files: of two types, the one of floats is kept, and the larger one") {
+  CHECK(advised("ELEMENT_WISE_ADD", "",
+                {{"ATensor", {2, 3}, DataType::Int64}, {"BTensor", {2, 3}}}) ==
+        "save array.astype(numpy.float32) for ATensor");
+  CHECK(advised("ELEMENT_WISE_ADD", "",
+                {{"ATensor", {2, 3}}, {"BTensor", {2, 3}, DataType::Int64}}) ==
+        "save array.astype(numpy.float32)");
+  CHECK(advised("ELEMENT_WISE_ADD", "",
+                {{"ATensor", {2, 3}, DataType::Float16}, {"BTensor", {2, 3}}}) ==
+        "save array.astype(numpy.float32) for ATensor");
+}
+
 TEST_CASE("fixes with files: the field that is to change is named if the message is about a file") {
   CHECK(advised("DEPTH_TO_SPACE", "\"BlockSize\": 2", {{"InputTensor", {1, 3, 8, 9}}}) ==
         "write 1 for BlockSize");

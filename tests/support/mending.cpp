@@ -20,7 +20,7 @@ Mended check_and_mend_files(const std::string& operator_name, const OrderedJson&
   if (!checked.description) return checked;
   for (const TensorOfFile& each : files) {
     TensorDesc tensor;
-    tensor.data_type = DataType::Float32;
+    tensor.data_type = each.type;
     tensor.sizes = each.sizes;
     tensor.has_file = true;
     tensor.file = each.name + ".npy";

@@ -16,10 +16,11 @@ struct Mended {
 /// As check_desc(), with fixes.
 Mended check_and_mend_desc(const std::string& operator_name, const OrderedJson& desc);
 
-/// A tensor of which a file gives the type, FLOAT32, and the sizes.
+/// A tensor of which a file gives the type and the sizes.
 struct TensorOfFile {
   std::string name;
   Sizes sizes;
+  DataType type = DataType::Float32;
 };
 
 /// The same where files belong to these tensors, as where `check` has options of theirs.

@@ -1,0 +1,66 @@
+// What mends all findings at once: then the mistake is there, wherever the findings are.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/array_changes.hpp"
+#include "ops/fix_trials.hpp"
+#include "spec/description.hpp"
+
+namespace dmlop {
+
+struct CommonFix {
+  Fix fix = {};  // of the description; empty where arrays are to be saved
+  Alternative words;
+  std::string tensor = "";  // of the array that the words are about; "" where they name theirs
+};
+
+/// How some arrays are to be saved, and which value a field is to have.
+struct SeveralFixes {
+  ArrayChanges arrays;
+  std::optional<Replacement> choice = {};
+
+  /// "save array.reshape(1, 3, 8, 9) for InputTensor and write "TRANSPOSE" for TransB".
+  Alternative words() const;
+};
+
+class CommonFixes {
+ public:
+  /// `json` is the description as it was before it was checked.
+  CommonFixes(const Description& before, const nlohmann::ordered_json& json, FixTrials trials)
+      : before_(before), json_(json), trials_(std::move(trials)) {}
+
+  /// The one value of one field that leaves no finding, if there is only one.
+  std::optional<Replacement> choice();
+
+  /// The one file whose array leaves no finding in another order of dimensions, such as NHWC. Of
+  /// several, it is the one that `finding` is about.
+  std::optional<CommonFix> order(const Diagnostic& finding);
+
+  /// The one input that leaves no finding if it has another number of dimensions.
+  std::optional<CommonFix> dimensions();
+
+  /// The file whose array leaves no finding as another type: the type of another file, one of
+  /// floats before one of integers.
+  std::optional<CommonFix> data_type();
+
+  /// As few arrays as possible that leave no finding if all are saved in another way, or one of
+  /// them and the value of a field.
+  std::optional<SeveralFixes> several();
+
+ private:
+  std::vector<TensorUse> inputs_of_files(Description& before) const;
+  bool leaves_none(const nlohmann::ordered_json& json, const std::vector<OtherArray>& arrays);
+  std::optional<SeveralFixes> only_way(std::span<const AlikeArrays> groups, std::size_t count,
+                                       const std::optional<Replacement>& choice);
+
+  const Description& before_;
+  const nlohmann::ordered_json& json_;
+  FixTrials trials_;
+};
+
+}  // namespace dmlop
