@@ -6,7 +6,7 @@ namespace dmlop {
 
 std::optional<Sizes> channel_sizes(const Sizes& sizes, std::size_t dimensions) {
   constexpr std::size_t fewest_of_images = 3;
-  if (sizes.size() != 1 || dimensions < fewest_of_images) return std::nullopt;
+  if (sizes.size() != 1 || sizes.front() == 1 || dimensions < fewest_of_images) return std::nullopt;
   Sizes result(dimensions, 1);
   result[1] = sizes.front();
   return result;
@@ -18,9 +18,11 @@ std::vector<ArrayChange> likely_changes(const Sizes& sizes, std::size_t dimensio
   const auto add = [&](const Sizes& shape, Alternative words) {
     changes.push_back({.sizes = shape, .words = std::move(words)});
   };
+  const Sizes numbers = without_ones(sizes);
+  if (const auto channels = channel_sizes(numbers, dimensions);
+      channels && *channels != sizes && count <= dimensions)
+    add(*channels, reshaping(*channels));
   if (count < dimensions) {
-    if (const auto channels = channel_sizes(sizes, dimensions))
-      add(*channels, reshaping(*channels));
     const Sizes shape = with_dimensions(sizes, dimensions);
     add(shape, reshaping(shape));
   }
@@ -30,6 +32,7 @@ std::vector<ArrayChange> likely_changes(const Sizes& sizes, std::size_t dimensio
       const Sizes ordered = in_order(sizes, order), shape = with_dimensions(ordered, dimensions);
       if (!is_transposed(sizes, ordered)) continue;
       add(shape, count == dimensions ? transposing(order) : transposing(order, shape));
+      changes.back().is_transposed = true;
     }
   }
   if (count > dimensions && dimensions == 2) {

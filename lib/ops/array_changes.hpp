@@ -15,12 +15,13 @@ namespace dmlop {
 
 struct ArrayChange {
   Sizes sizes;
-  Alternative words;  // "save array.transpose(0, 3, 1, 2)"
+  Alternative words;           // "save array.transpose(0, 3, 1, 2)"
+  bool is_transposed = false;  // less likely than dimensions of size 1
 };
 
-/// What an array of these sizes may be meant as where tensors have so many dimensions, the
-/// likeliest first: one value for each channel, dimensions of size 1 in front, channels that are
-/// the last dimension, transposed matrices, and matrices in a batch.
+/// What an array of these sizes may be meant as where tensors have so many dimensions: one value
+/// for each channel, dimensions of size 1 in front, channels that are the last dimension,
+/// transposed matrices, and matrices in a batch.
 std::vector<ArrayChange> likely_changes(const Sizes& sizes, std::size_t dimensions);
 
 /// Tensors whose arrays have the same sizes. What is wrong with one of them is wrong with all.
@@ -36,7 +37,7 @@ using ArrayChanges = std::vector<std::pair<AlikeArrays, ArrayChange>>;
 std::vector<ArrayChanges> ways_to_change(std::span<const AlikeArrays> arrays, std::size_t count,
                                          std::size_t dimensions);
 
-/// {1, channels, 1, 1} of a vector, where there are images.
+/// {1, channels, 1, 1} of a vector of several, where there are images.
 std::optional<Sizes> channel_sizes(const Sizes& sizes, std::size_t dimensions);
 
 }  // namespace dmlop

@@ -1,6 +1,10 @@
 #include "ops/common_fixes.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ranges>
 #include <set>
 #include <span>
 
@@ -25,23 +29,58 @@ std::vector<AlikeArrays> alike(const std::vector<TensorUse>& inputs) {
   return groups;
 }
 
-// The numbers of dimensions that some of them have.
+// The numbers of dimensions that some of them have. Images may lack that of the batch.
 std::set<std::size_t> numbers_of_dimensions(std::span<const AlikeArrays> groups) {
-  constexpr std::size_t images_max = 5;
+  constexpr std::size_t fewest = 2, image = 3, most = 5;
   std::set<std::size_t> numbers;
   for (const AlikeArrays& group : groups) {
-    if (group.sizes.size() >= 2 && group.sizes.size() <= images_max)
-      numbers.insert(group.sizes.size());
+    const std::size_t count = group.sizes.size();
+    if (count >= fewest && count <= most) numbers.insert(count);
+    if (count == image) numbers.insert(image + 1);
   }
   return numbers;
 }
 
-std::vector<OtherArray> arrays_of(const ArrayChanges& way) {
-  std::vector<OtherArray> arrays;
-  for (const auto& [group, change] : way) {
-    for (const std::string& tensor : group.tensors) arrays.push_back({tensor, change.sizes});
+// The types of floats that all of these may get, so that as few as possible change: none where all
+// have the same one.
+std::vector<DataType> common_floats(const std::vector<TensorUse>& inputs) {
+  std::map<DataType, std::size_t> counts;
+  for (const TensorUse& use : inputs) {
+    if (use.desc->data_type && is_floating(*use.desc->data_type)) ++counts[*use.desc->data_type];
+  }
+  if (counts.contains(DataType::Float64)) counts.try_emplace(DataType::Float32, 0);
+  std::vector<DataType> types;
+  for (const auto& [type, count] : counts) {
+    if (type != DataType::Float64) types.push_back(type);
+  }
+  std::ranges::stable_sort(types, std::greater(), [&](DataType type) { return counts.at(type); });
+  return counts.size() > 1 ? types : std::vector<DataType>();
+}
+
+// What is done to the arrays: as `way` lays them out, and with the type `floats`.
+std::vector<std::pair<OtherArray, Alternative>> changed(const std::vector<TensorUse>& inputs,
+                                                        const ArrayChanges& way,
+                                                        std::optional<DataType> floats) {
+  std::vector<std::pair<OtherArray, Alternative>> arrays;
+  for (const TensorUse& use : inputs) {
+    const auto layout = std::ranges::find_if(way, [&](const auto& each) {
+      return std::ranges::count(each.first.tensors, use.name()) != 0;
+    });
+    const auto type = use.desc->data_type;
+    const bool is_cast = floats && type && is_floating(*type) && *type != *floats;
+    if (layout == way.end() && !is_cast) continue;
+    OtherArray other{use.name(), use.desc->sizes};
+    Alternative words;
+    if (layout != way.end()) other.sizes = layout->second.sizes, words = layout->second.words;
+    if (is_cast) other.data_type = floats, words = casting(*floats, words);
+    arrays.emplace_back(std::move(other), std::move(words));
   }
   return arrays;
+}
+
+std::size_t transposed(const ArrayChanges& way) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(way, [](const auto& each) { return each.second.is_transposed; }));
 }
 
 bool change_the_same(const ArrayChanges& a, const ArrayChanges& b) {
@@ -78,13 +117,25 @@ std::optional<Replacement> CommonFixes::choice() {
 }
 
 std::optional<CommonFix> CommonFixes::order(const Diagnostic& finding) {
+  return only_order(finding, 0, std::numeric_limits<std::size_t>::max());
+}
+
+std::optional<CommonFix> CommonFixes::channels_last(const Diagnostic& finding) {
+  constexpr std::size_t image_dimensions = 4;
+  return only_order(finding, image_dimensions, 1);  // other_orders() begins with it
+}
+
+// As order(), for arrays of so many dimensions, with the first ones of the orders.
+std::optional<CommonFix> CommonFixes::only_order(const Diagnostic& finding,
+                                                 std::size_t fewest_dimensions,
+                                                 std::size_t orders) {
   std::vector<CommonFix> working;
   Description before = before_;
   for (const TensorUse& use : inputs_of_files(before)) {
-    if (use.element) continue;
     const std::string name = use.name();
     const Sizes& sizes = use.desc->sizes;
-    for (const auto& order : other_orders(sizes.size())) {
+    if (use.element || sizes.size() < fewest_dimensions) continue;
+    for (const auto& order : other_orders(sizes.size()) | std::views::take(orders)) {
       const Sizes other = in_order(sizes, order);
       if (!is_transposed(sizes, other) || !leaves_none(json_, {{name, other}})) continue;
       const CommonFix fix{.words = rearranging(sizes, other), .tensor = name};
@@ -143,44 +194,66 @@ std::optional<CommonFix> CommonFixes::data_type() {
 
 std::optional<SeveralFixes> CommonFixes::several() {
   Description before = before_;
-  const std::vector<AlikeArrays> groups = alike(inputs_of_files(before));
-  for (std::size_t count = 1; count <= groups.size() && trials_.are_left(); ++count) {
-    if (const auto fix = only_way(groups, count, std::nullopt)) return fix;
-    if (count > 1) continue;
+  const std::vector<TensorUse> inputs = inputs_of_files(before);
+  const std::size_t groups = alike(inputs).size();
+  std::vector<std::optional<DataType>> types{std::nullopt};
+  for (const DataType type : common_floats(inputs)) types.emplace_back(type);
+  for (std::size_t count = 0; count <= groups && trials_.are_left(); ++count) {
+    for (const auto& floats : types) {
+      if (const auto fix = only_way(count, floats, std::nullopt)) return fix;
+    }
+    if (count != 1) continue;
     for (const Replacement& choice : choices(json_, *before_.spec)) {
       if (!says_which(*before_.spec, choice)) continue;
-      if (const auto fix = only_way(groups, count, choice)) return fix;
+      if (const auto fix = only_way(count, std::nullopt, choice)) return fix;
     }
   }
   return std::nullopt;
 }
 
 // Where other arrays would do as well, nobody knows which are meant.
-std::optional<SeveralFixes> CommonFixes::only_way(std::span<const AlikeArrays> groups,
-                                                  std::size_t count,
+std::optional<SeveralFixes> CommonFixes::only_way(std::size_t count, std::optional<DataType> floats,
                                                   const std::optional<Replacement>& choice) {
   Json json = json_;
   if (choice && (!apply(json, *choice) || json.dump() == json_.dump())) return std::nullopt;
-  std::optional<ArrayChanges> only;
+  Description before = before_;
+  const std::vector<TensorUse> inputs = inputs_of_files(before);
+  const std::vector<AlikeArrays> groups = alike(inputs);
+  std::optional<ArrayChanges> best;
+  bool are_others = false;
   for (const std::size_t dimensions : numbers_of_dimensions(groups)) {
     for (const ArrayChanges& way : ways_to_change(groups, count, dimensions)) {
-      if (!leaves_none(json, arrays_of(way))) continue;
-      if (only && !change_the_same(*only, way)) return std::nullopt;
-      if (!only) only = way;
+      std::vector<OtherArray> arrays;
+      for (const auto& [array, words] : changed(inputs, way, floats)) arrays.push_back(array);
+      if (arrays.empty() || !leaves_none(json, arrays)) continue;
+      if (best && transposed(*best) < transposed(way)) continue;
+      const bool is_better = !best || transposed(way) < transposed(*best);
+      are_others = !is_better && (are_others || !change_the_same(*best, way));
+      if (is_better) best = way;
     }
   }
-  if (!only || !trials_.are_left()) return std::nullopt;
-  return SeveralFixes{*only, choice};
+  if (!best || are_others || !trials_.are_left()) return std::nullopt;
+  SeveralFixes fixes{.steps = {}, .choice = choice};
+  for (const auto& [array, words] : changed(inputs, *best, floats)) {
+    const auto same = std::ranges::find_if(
+        fixes.steps, [&](const auto& step) { return step.words.value == words.value; });
+    if (same != fixes.steps.end()) {
+      same->tensors.push_back(array.tensor);
+    } else {
+      fixes.steps.push_back({words, {array.tensor}});
+    }
+  }
+  return fixes;
 }
 
 Alternative SeveralFixes::words() const {
-  std::vector<Alternative> steps;
-  for (const auto& [group, change] : arrays) {
-    steps.push_back(change.words);
-    steps.back().remark = " for " + join(group.tensors, " and ");
+  std::vector<Alternative> alternatives;
+  for (const Step& step : steps) {
+    alternatives.push_back(step.words);
+    alternatives.back().remark = " for " + join(step.tensors, " and ");
   }
-  if (choice) steps.push_back(words_of({*choice}));
-  return Alternative::together(std::move(steps));
+  if (choice) alternatives.push_back(words_of({*choice}));
+  return Alternative::together(std::move(alternatives));
 }
 
 }  // namespace dmlop

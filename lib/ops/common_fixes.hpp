@@ -19,9 +19,14 @@ struct CommonFix {
   std::string tensor = "";  // of the array that the words are about; "" where they name theirs
 };
 
-/// How some arrays are to be saved, and which value a field is to have.
+/// How arrays are to be saved, and which value a field is to have.
 struct SeveralFixes {
-  ArrayChanges arrays;
+  struct Step {
+    Alternative words;
+    std::vector<std::string> tensors;
+  };
+
+  std::vector<Step> steps;
   std::optional<Replacement> choice = {};
 
   /// "save array.reshape(1, 3, 8, 9) for InputTensor and write "TRANSPOSE" for TransB".
@@ -41,6 +46,9 @@ class CommonFixes {
   /// several, it is the one that `finding` is about.
   std::optional<CommonFix> order(const Diagnostic& finding);
 
+  /// The same, where the array has channels as its last dimension.
+  std::optional<CommonFix> channels_last(const Diagnostic& finding);
+
   /// The one input that leaves no finding if it has another number of dimensions.
   std::optional<CommonFix> dimensions();
 
@@ -48,14 +56,16 @@ class CommonFixes {
   /// floats before one of integers.
   std::optional<CommonFix> data_type();
 
-  /// As few arrays as possible that leave no finding if all are saved in another way, or one of
-  /// them and the value of a field.
+  /// As few arrays as possible that leave no finding if all are laid out in another way, or one of
+  /// them and the value of a field. Where types of floats are mixed, all get one type.
   std::optional<SeveralFixes> several();
 
  private:
   std::vector<TensorUse> inputs_of_files(Description& before) const;
   bool leaves_none(const nlohmann::ordered_json& json, const std::vector<OtherArray>& arrays);
-  std::optional<SeveralFixes> only_way(std::span<const AlikeArrays> groups, std::size_t count,
+  std::optional<CommonFix> only_order(const Diagnostic& finding, std::size_t fewest_dimensions,
+                                      std::size_t orders);
+  std::optional<SeveralFixes> only_way(std::size_t count, std::optional<DataType> floats,
                                        const std::optional<Replacement>& choice);
 
   const Description& before_;

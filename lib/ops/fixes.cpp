@@ -92,6 +92,12 @@ class FixFinder {
     return a.pointer == b.pointer && a.message == b.message;
   }
 
+  // Whether both are about the same part. Findings about files all are at the description's fields.
+  bool is_at_the_same(const Diagnostic& a, const Diagnostic& b) const {
+    return a.pointer == b.pointer &&
+           (a.pointer != relative(pointer_of_fields()) || subject_of(a) == subject_of(b));
+  }
+
   // Those of `found` that are neither among the findings nor at the place of another one than
   // `target`, which is among them if it is still there.
   Diagnostics fresh(const Diagnostics& found, const Diagnostics& findings,
@@ -103,7 +109,7 @@ class FixFinder {
         there.pointer = relative(old.pointer);
         if (is_same(old, target)) return false;
         return is_same(finding, there) ||
-               (finding.pointer == there.pointer && old.pointer != target.pointer);
+               (is_at_the_same(finding, there) && old.pointer != target.pointer);
       };
       if (std::none_of(findings.begin(), findings.end(), is_old)) list.push_back(finding);
     }
@@ -118,6 +124,8 @@ class FixFinder {
     for (Fix& idea : here.ideas) {
       for (Replacement& each : idea) each.pointer = relative(each.pointer);
     }
+    // Other values of fields may fit an image in NHWC by chance.
+    if (is_only && say_if_known(common_.channels_last(target), target)) return;
     auto fix = fix_by_ideas(findings, target, here, 1);
     if (!fix && is_only) {
       const auto only = common_.choice();
@@ -137,7 +145,7 @@ class FixFinder {
       return;
     if (is_only && say_if_known(common_.data_type(), target)) return;
     if (const auto several = is_only ? common_.several() : std::nullopt) {
-      target.suggestion = several->words();
+      target.suggestion = words_for(*several, target);
       return;
     }
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
@@ -176,6 +184,12 @@ class FixFinder {
     return saving;
   }
 
+  static Alternative words_for(const SeveralFixes& several, const Diagnostic& finding) {
+    const auto& first = several.steps.front();
+    const bool is_one = several.steps.size() == 1 && first.tensors.size() == 1 && !several.choice;
+    return is_one ? named(first.words, first.tensors.front(), finding) : several.words();
+  }
+
   // The sizes of a .npy file cannot be written, but its array can be saved in another shape.
   bool mend_file(const Diagnostics& findings, Diagnostic& target) {
     if (target.ideas.empty()) return false;
@@ -206,16 +220,20 @@ class FixFinder {
       const Advice advice = with_shape(target.suggestion, tensor->sizes, *best);
       Alternative saving = named(advice.alternatives.back(), name, target);
       // What a message about something else advises stays.
-      if (!target.message.starts_with(name)) {
+      if (subject_of(target) != field_of(name)) {
         target.suggestion.add(std::move(saving));
       } else {
         target.suggestion = with_saving(advice, std::move(saving));
       }
     } else if (right != ruled.end()) {
-      // It may be stretched, too.
-      const bool may_stretch =
-          target.rule.find(" == ") != std::string::npos && are_stretched(tensor->sizes, *right);
-      Alternative saving = may_stretch
+      const bool is_stretched =
+          !without_ones(tensor->sizes).empty() && are_stretched(tensor->sizes, *right);
+      const bool may_be_others = !is_stretched && findings.size() == 1;
+      if (const auto several = may_be_others ? common_.several() : std::nullopt) {
+        target.suggestion = words_for(*several, target);
+        return true;
+      }
+      Alternative saving = is_stretched
                                ? broadcasting(*right)
                                : Alternative{.kind = Alternative::Kind::save,
                                              .value = "an array of sizes " + list_of(*right)};
@@ -368,22 +386,21 @@ class FixFinder {
   // together with theirs. Each names its own array if that is all that is to be changed.
   void say_several(const SeveralFixes& several) {
     const auto own = [&](const Diagnostic& finding) {
-      return std::ranges::find_if(several.arrays, [&](const auto& each) {
-        return std::ranges::any_of(each.first.tensors, [&](const std::string& tensor) {
-          return finding.message.starts_with(tensor);
-        });
+      return std::ranges::find_if(several.steps, [&](const auto& step) {
+        return std::ranges::count(step.tensors, subject_of(finding)) != 0;
       });
     };
     std::size_t arrays = 0;
-    for (const auto& [alike, change] : several.arrays) arrays += alike.tensors.size();
+    for (const auto& step : several.steps) arrays += step.tensors.size();
     const bool have_own = !several.choice && findings_.size() == arrays &&
                           std::ranges::all_of(findings_, [&](const Diagnostic& finding) {
-                            return own(finding) != several.arrays.end();
+                            return own(finding) != several.steps.end();
                           });
     for (Diagnostic& finding : findings_) {
       finding.fix = {};
-      finding.suggestion = have_own ? Advice(own(finding)->second.words)
-                                    : with_common({}, several.words(), findings_.size());
+      finding.suggestion = have_own
+                               ? Advice(own(finding)->words)
+                               : with_common({}, words_for(several, finding), findings_.size());
     }
   }
 
@@ -392,12 +409,16 @@ class FixFinder {
            trials_.tensor_of_file(relative(finding.ideas.front().front().pointer)) != nullptr;
   }
 
+  // The field that the message begins with: "BiasTensor" of "BiasTensor.Sizes[1] is 3".
+  static std::string subject_of(const Diagnostic& finding) { return field_of(finding.message); }
+
+  static std::string field_of(const std::string& text) {
+    return text.substr(0, text.find_first_of(" .["));
+  }
+
   // Whether the message's subject, if it is a field, is the field of a place.
   bool is_about(const Diagnostic& finding, const std::string& place) const {
-    const auto field_of = [](const std::string& text) {
-      return text.substr(0, text.find_first_of(" .["));
-    };
-    const std::string subject = field_of(finding.message);
+    const std::string subject = subject_of(finding);
     return before_.spec->find_field(subject) == nullptr || subject == field_of(place);
   }
 

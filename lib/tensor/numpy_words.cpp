@@ -10,8 +10,11 @@ std::string numpy_name(DataType type) {
   return "numpy." + lower_case(std::string(name_of(stored_as(type))));
 }
 
-Alternative casting(DataType type) {
-  return {.kind = Alternative::Kind::save, .value = "array.astype(" + numpy_name(type) + ")"};
+Alternative casting(DataType type, Alternative then) {
+  std::string rest = std::move(then.value);
+  if (rest.starts_with("array")) rest.erase(0, std::string_view("array").size());
+  return {.kind = Alternative::Kind::save,
+          .value = "array.astype(" + numpy_name(type) + ")" + rest};
 }
 
 namespace {
@@ -56,8 +59,8 @@ std::vector<std::vector<std::size_t>> other_orders(std::size_t dimensions) {
       return {{1, 0}};
     case 3:
       return {{0, 2, 1}, {2, 0, 1}};
-    case 4:  // NHWC, HWIO, and a matrix at the end
-      return {{0, 3, 1, 2}, {3, 2, 0, 1}, {0, 1, 3, 2}};
+    case 4:  // NHWC, HWIO, the same of depthwise filters, and a matrix at the end
+      return {{0, 3, 1, 2}, {3, 2, 0, 1}, {2, 3, 0, 1}, {0, 1, 3, 2}};
     case 5:
       return {{0, 4, 1, 2, 3}, {4, 3, 0, 1, 2}, {0, 1, 2, 4, 3}};
     default:

@@ -13,8 +13,8 @@ namespace dmlop {
 /// "numpy.float32". Four bits are one byte in NumPy.
 std::string numpy_name(DataType type);
 
-/// "save array.astype(numpy.float32)".
-Alternative casting(DataType type);
+/// "save array.astype(numpy.float32)", with what is then done to the array behind it.
+Alternative casting(DataType type, Alternative then = {});
 
 /// "save array.reshape(1, 1, 3, 4)".
 Alternative reshaping(const Sizes& sizes);

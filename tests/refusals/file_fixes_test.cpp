@@ -132,6 +132,77 @@ TEST_CASE("fixes with files: arrays that are all laid out in another way are nam
       "MeanTensor and VarianceTensor, which mends all 4 findings");
 }
 
+TEST_CASE("fixes with files: types and layouts are mended together") {
+  const auto first = [](const std::string& operator_name, const std::string& fields,
+                        const std::vector<TensorOfFile>& files) {
+    const Diagnostics found = found_in(operator_name, fields, files);
+    REQUIRE(!found.empty());
+    // An array is named where the message is not about it.
+    const std::string advice = found.back().suggestion.text();
+    for (const auto& finding : found) {
+      CAPTURE(to_text(finding));
+      CHECK(finding.suggestion.text().starts_with(advice.substr(0, advice.find(" for "))));
+    }
+    return advice;
+  };
+  CHECK(first("CONVOLUTION", convolution,
+              {{"InputTensor", {1, 32, 32, 3}, DataType::Float64},
+               {"FilterTensor", {16, 3, 3, 3}}}) ==
+        "save array.astype(numpy.float32).transpose(0, 3, 1, 2) for InputTensor, which mends both "
+        "findings");
+  CHECK(first("CONVOLUTION", convolution,
+              {{"InputTensor", {1, 3, 9, 8}, DataType::Float16},
+               {"FilterTensor", {16, 3, 3, 3}},
+               {"BiasTensor", {1, 16, 1, 1}}}) ==
+        "save array.astype(numpy.float32) for InputTensor, which mends both findings");
+  CHECK(first("CONVOLUTION", convolution,
+              {{"InputTensor", {3, 9, 8}},
+               {"FilterTensor", {16, 3, 3, 3}},
+               {"BiasTensor", {16, 1, 1, 1}}}) ==
+        "save array.reshape(1, 3, 9, 8) for InputTensor and save array.reshape(1, 16, 1, 1) for "
+        "BiasTensor, which mends all 3 findings");
+  const std::string normalization = R"("Spatial": true, "Epsilon": 0.001)";
+  const Sizes one{1, 6};
+  CHECK(first("BATCH_NORMALIZATION", normalization,
+              {{"InputTensor", {2, 6, 8, 10}},
+               {"MeanTensor", one},
+               {"VarianceTensor", one},
+               {"ScaleTensor", one},
+               {"BiasTensor", one}}) == "save array.reshape(1, 6, 1, 1)");
+}
+
+TEST_CASE("fixes with files: an image in NHWC is one, though other fields would fit it, too") {
+  for (const std::uint64_t side : {32, 96}) {
+    CHECK(advised("CONVOLUTION", convolution,
+                  {{"InputTensor", {1, side, side, 3}}, {"FilterTensor", {32, 3, 3, 3}}}) ==
+          "save array.transpose(0, 3, 1, 2) for InputTensor");
+  }
+  std::string groups = convolution;
+  groups.replace(groups.rfind('1'), 1, "32");
+  const auto begins = [](const Diagnostics& found, const std::string& advice) {
+    REQUIRE(found.size() == 2);
+    for (const auto& finding : found) {
+      CAPTURE(to_text(finding));
+      CHECK(finding.suggestion.text().starts_with(advice));
+      CHECK(finding.suggestion.text().find(", which mends both findings") != std::string::npos);
+    }
+  };
+  begins(found_in("CONVOLUTION", groups,
+                  {{"InputTensor", {1, 32, 8, 9}}, {"FilterTensor", {3, 3, 32, 1}}}),
+         "save array.transpose(2, 3, 0, 1)");
+  begins(
+      found_in(
+          "CONVOLUTION", convolution,
+          {{"InputTensor", {1, 3, 9, 8}}, {"FilterTensor", {3, 3, 3, 16}}, {"BiasTensor", {16}}}),
+      "save array.transpose(3, 2, 0, 1) for FilterTensor and save array.reshape(1, 16, 1, 1) "
+      "for BiasTensor");
+}
+
+TEST_CASE("fixes with files: a row is stretched where NumPy would, a single number is not") {
+  CHECK(advised("GEMM", gemm, {{"ATensor", {2, 3}}, {"BTensor", {3, 4}}, {"CTensor", {4}}}) ==
+        "save numpy.broadcast_to(array, (2, 4))");
+}
+
 TEST_CASE("fixes with files: an array of matrices is one of rows, and a field may go with it") {
   CHECK(advised("GEMM", gemm, {{"ATensor", {2, 10, 768}}, {"BTensor", {256, 768}}}) ==
         "save array.reshape(20, 768) for ATensor and write \"TRANSPOSE\" for TransB");
