@@ -1,5 +1,6 @@
 // Operators of com.microsoft, which ONNX Runtime's optimizer and exporters make.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
@@ -87,6 +88,12 @@ std::uint64_t required_count(const Mapping& node, const char* name) {
   return static_cast<std::uint64_t>(number);
 }
 
+void require_elements(const Value& value, const char* what, std::uint64_t count) {
+  if (element_count(value.sizes) == count) return;
+  Mapping::refuse_invalid("its " + std::string(what) + " have the sizes " + list_of(value.sizes),
+                          "K, N and block_size make them " + std::to_string(count) + " elements");
+}
+
 void map_matmul_n_bits(Mapping& node) {
   const std::uint64_t k = required_count(node, "K"), n = required_count(node, "N");
   const std::uint64_t block = required_count(node, "block_size");
@@ -97,8 +104,16 @@ void map_matmul_n_bits(Mapping& node) {
     Mapping::refuse_invalid(
         "its K is " + std::to_string(k) + ", but its input has the sizes " + list_of(value.sizes),
         "the last dimension of the input is K");
+  constexpr std::uint64_t smallest_block = 16;
+  if (!std::has_single_bit(block) || block < smallest_block)
+    Mapping::refuse_invalid("its block_size is " + std::to_string(block),
+                            "block_size is a power of two from 16 on");
   const std::uint64_t blocks = (k + block - 1) / block;
   const Sizes padded_sizes{n, blocks * block};  // the last block of each row may be filled up
+  if (node.in(1).type != DataType::UInt8)
+    Mapping::refuse_invalid("its weights are not UINT8", "a byte has two weights");
+  require_elements(node.in(1), "weights", n * blocks * block / 2);
+  require_elements(node.in(2), "scales", n * blocks);
   View weights = node.view(1);
   weights.type = DataType::UInt4;
   weights.sizes = padded_sizes;
@@ -109,6 +124,7 @@ void map_matmul_n_bits(Mapping& node) {
     if (zero.type != DataType::UInt8)
       Mapping::refuse("its zero points are " + std::string(name_of(zero.type)),
                       "DirectML's have the type of the weights, UINT4");
+    require_elements(node.in(3), "zero points", n * ((blocks + 1) / 2));
     zero.type = DataType::UInt4;
     zero.sizes = {n, blocks};
     // Each row begins with a byte of its own.

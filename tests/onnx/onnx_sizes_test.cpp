@@ -679,6 +679,41 @@ TEST_CASE("onnx sizes: MatMulNBits with zero points that are no bytes is refused
   CHECK(run_node(node).findings.find("its zero points are FLOAT32") != std::string::npos);
 }
 
+TEST_CASE("onnx sizes: MatMulNBits of other tensors than K, N and block_size make is refused") {
+  struct Row {
+    std::size_t input;
+    Sizes sizes;
+    DataType type;
+    std::string message;
+  };
+  const auto bytes = [](Sizes sizes, DataType type) {
+    return whole(std::move(sizes), type, 0, 100);
+  };
+  const auto refusal = [&](std::int64_t block, const std::optional<Row>& row) {
+    OneNode node{
+        "MatMulNBits",
+        {some_numbers({2, 30}), bytes({3, 2, 8}, DataType::UInt8), some_numbers({3, 2}),
+         bytes({3, 1}, DataType::UInt8)},
+        {integer("K", 30), integer("N", 3), integer("block_size", block), integer("bits", 4)}};
+    node.is_microsoft = true;
+    if (row) node.inputs.at(row->input) = bytes(row->sizes, row->type);
+    return run_node(node).findings;
+  };
+  CHECK(refusal(16, std::nullopt) == "");
+  CHECK(refusal(24, std::nullopt).find("its block_size is 24") != std::string::npos);
+  CHECK(refusal(32, std::nullopt).find("its scales have the sizes [3, 2]") != std::string::npos);
+  for (const Row& row : {
+           Row{1, {3, 2, 8}, DataType::Int8, "its weights are not UINT8"},
+           Row{1, {3, 2, 7}, DataType::UInt8, "its weights have the sizes [3, 2, 7]"},
+           Row{1, {3, 3, 8}, DataType::UInt8, "its weights have the sizes [3, 3, 8]"},
+           Row{3, {2}, DataType::UInt8, "its zero points have the sizes [2]"},
+           Row{3, {3, 2}, DataType::UInt8, "its zero points have the sizes [3, 2]"},
+       }) {
+    CAPTURE(row.message);
+    CHECK(refusal(16, row).find(row.message) != std::string::npos);
+  }
+}
+
 namespace {
 
 /// The element that a place of a larger tensor sees.
