@@ -64,7 +64,7 @@ void require_room(const std::vector<T>& list, std::size_t most, const char* thin
                 "there are more than " + std::to_string(most) + " " + things);
 }
 
-OnnxGraph graph_of(Message message, std::size_t depth);
+OnnxGraph read_inner_graph(Message message, std::size_t depth);
 
 /// `depth` counts the graphs around it.
 Attribute attribute_of(Message message, std::size_t depth) {
@@ -100,7 +100,8 @@ Attribute attribute_of(Message message, std::size_t depth) {
         attribute.texts.push_back(message.text());
         break;
       case attribute_field::graph:
-        attribute.graph = std::make_shared<const OnnxGraph>(graph_of(message.message(), depth + 1));
+        attribute.graph =
+            std::make_shared<const OnnxGraph>(read_inner_graph(message.message(), depth + 1));
         break;
       case attribute_field::reference:
         attribute.reference = message.text();
@@ -243,7 +244,7 @@ void read_graph(Message message, OnnxGraph& graph, auto&& read_node) {
   }
 }
 
-OnnxGraph graph_of(Message message, std::size_t depth) {
+OnnxGraph read_inner_graph(Message message, std::size_t depth) {
   if (depth > graphs_nested_max)
     throw Error(ErrorKind::invalid_input, "more than " + std::to_string(graphs_nested_max) +
                                               " graphs stand inside each other");
@@ -252,7 +253,7 @@ OnnxGraph graph_of(Message message, std::size_t depth) {
   return graph;
 }
 
-Function function_of(Message message) {
+Function read_function(Message message) {
   Function function;
   while (message.next()) {
     switch (message.field()) {
@@ -304,7 +305,7 @@ class Reader {
         add_operator_set(model_.operator_sets, message);
       } else if (message.field() == model_field::functions) {
         require_room(model_.functions, values_max, "functions");
-        model_.functions.push_back(function_of(message.message()));
+        model_.functions.push_back(read_function(message.message()));
       } else if (message.field() == model_field::graph) {
         has_graph = true;
         read_graph(message.message(), model_,
@@ -339,9 +340,10 @@ class Reader {
 }  // namespace
 
 std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>& sets) {
+  // Both names are those of ONNX's own operators.
+  const auto plain = [](std::string_view name) { return name == "ai.onnx" ? "" : name; };
   for (const OperatorSet& set : sets) {
-    const bool is_default = set.domain.empty() || set.domain == "ai.onnx";
-    if (set.domain == domain || (domain.empty() && is_default)) return set.version;
+    if (plain(set.domain) == plain(domain)) return set.version;
   }
   return 0;
 }
