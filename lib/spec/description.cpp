@@ -1,7 +1,9 @@
 #include "spec/description.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "base/caller.hpp"
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "spec/field_scope.hpp"
@@ -118,7 +120,7 @@ class DescriptionReader {
     for (const std::string& name : specified_operators()) {
       const OperatorSpec& spec = *find_spec(name);
       const auto has = [&](const json::Member& member) {
-        return spec.find_field(member.name) != nullptr || option_for(member.name) != nullptr;
+        return spec.find_field(member.name) != nullptr || option_for(member.name).has_value();
       };
       const bool is_smaller = best == nullptr || spec.fields.size() < best->fields.size();
       if (is_smaller && std::all_of(written.begin(), written.end(), has)) best = &spec;
@@ -191,8 +193,8 @@ class DescriptionReader {
   std::string owner_of(const Diagnostic& unknown) const {
     const std::string& name = unknown.value;
     if (description_.spec->find_field(name) != nullptr) return "write it into desc";
-    if (const char* option = option_for(name))
-      return unknown.argument.empty() ? "write it beside \"desc\"" : option;
+    if (const auto option = option_for(name))
+      return unknown.argument.empty() ? "write it beside \"desc\"" : *option;
     for (const std::string& version : versions_of(description_.spec->name)) {
       if (find_spec(version)->find_field(name) != nullptr)
         return "DML_OPERATOR_" + version + " has this field";
@@ -201,26 +203,26 @@ class DescriptionReader {
     return kin.empty() ? "" : "DML_OPERATOR_" + kin + " has this field";
   }
 
-  // What does on the command line what a field beside desc does; null for other fields.
-  static const char* option_for(std::string_view name) {
+  // What does for a setting what a field beside desc does; none for other fields.
+  static std::optional<std::string> option_for(std::string_view name) {
     struct Row {
       std::string_view name;
-      const char* option;
+      std::string remedy;
     };
-    constexpr const char* other_operator =
+    const std::string other_operator =
         "leave it out, and name the other operator where this description is named";
-    constexpr const char* without_desc = "write the field alone, such as StartPadding=0,1";
-    constexpr Row rows[] = {
-        {"type", other_operator},
-        {"Type", other_operator},
-        {"desc", without_desc},
-        {"Desc", without_desc},
-        {"bindings", "write -i or -o with the name of the tensor, such as -i InputTensor=x.npy"},
-        {"featureLevel", "write --feature-level with the level, such as --feature-level 5_0"},
-        {"as", "write --as with the judge, such as --as directml-1.15.4"},
+    const std::string without_desc = "write the field alone, such as StartPadding=0,1";
+    const std::array rows{
+        Row{"type", other_operator},
+        Row{"Type", other_operator},
+        Row{"desc", without_desc},
+        Row{"Desc", without_desc},
+        Row{"bindings", "write -i or -o with the name of the tensor, such as -i InputTensor=x.npy"},
+        Row{"featureLevel", "write " + option_text("--feature-level", "5_0") + ", for example"},
+        Row{"as", "write " + option_text("--as", name_of(Judge::directml)) + ", for example"},
     };
-    const auto* found = std::ranges::find(rows, name, &Row::name);
-    return found == std::end(rows) ? nullptr : found->option;
+    const auto found = std::ranges::find(rows, name, &Row::name);
+    return found == rows.end() ? std::nullopt : std::optional(found->remedy);
   }
 
   // The operator whose name has one word more and that has this field: ELEMENT_WISE_CONSTANT_POW

@@ -179,7 +179,8 @@ TEST_CASE("model resources: mistakes") {
      {"A has 1000000000000000 bytes, must have at most 1099511627776\n"
       "  rule: no device has larger buffers"}},
     {R"({"initialValuesDataType": "UINT8", "initialValues": [1], "sizeInBytes": ^-1})",
-     {"A.sizeInBytes is -1, must be an integer from 0 to 9223372036854775807 (UINT64)"}},
+     {"A.sizeInBytes is -1, must be an integer from 0 to 9223372036854775807 (UINT64)\n"
+      "  help: write 0 or more"}},
   });
 }
 

@@ -168,7 +168,7 @@ TEST_CASE("judge: nobody else judges") {
   folder.write("op.json", tile_of_float64("directml-1.14.0"));
   const auto result = folder.run({"check", "op.json"});
   CHECK(result.code == 3);
-  CHECK(contains(result.error, R"(must be "page" or "directml-1.15.4")"));
+  CHECK(contains(result.error, "must be one of page, directml-1.15.4"));
   CHECK(folder.run({"check", "page.json", "--as", "me"}).code == 2);
 }
 

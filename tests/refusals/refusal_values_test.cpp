@@ -46,7 +46,7 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
      {"StartPadding[0] is null, must be an integer from 0 to 4294967295 (UINT)\n"
       "  help: write 2, for example"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
-     R"("StartPadding": [^[1]], "EndPadding": [2])",
+     R"("StartPadding": ^[[1]], "EndPadding": [2])",
      {"StartPadding is an array of arrays, must be an array of UINT\n"
       "  help: write [1]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingMode": "EDGE", )"
@@ -93,7 +93,7 @@ TEST_CASE("numbers must be integers or floats that fit the field") {
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is the string \"infinity\", must be a number, \"inf\", \"-inf\" or "
       "\"nan\" (FLOAT)\n"
-      "  help: write 9, for example"}},
+      "  help: write \"inf\""}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "PaddingValue": ^true, )"
      R"("PaddingMode": "CONSTANT", "StartPadding": [1], "EndPadding": [2])",
      {"PaddingValue is true, must be a number, \"inf\", \"-inf\" or \"nan\" (FLOAT)\n"
