@@ -37,7 +37,8 @@ using ArrayChanges = std::vector<std::pair<AlikeArrays, ArrayChange>>;
 std::vector<ArrayChanges> ways_to_change(std::span<const AlikeArrays> arrays, std::size_t count,
                                          std::size_t dimensions);
 
-/// {1, channels, 1, 1} of a vector of several, where there are images.
+/// {1, channels, 1, 1} for a vector of channels. Nothing for a single number, and where tensors
+/// have fewer dimensions than images.
 std::optional<Sizes> channel_sizes(const Sizes& sizes, std::size_t dimensions);
 
 }  // namespace dmlop

@@ -41,8 +41,8 @@ std::set<std::size_t> numbers_of_dimensions(std::span<const AlikeArrays> groups)
   return numbers;
 }
 
-// The types of floats that all of these may get, so that as few as possible change: none where all
-// have the same one.
+// The types that all floats may get, the one that changes the fewest arrays first. None where all
+// have one type.
 std::vector<DataType> common_floats(const std::vector<TensorUse>& inputs) {
   std::map<DataType, std::size_t> counts;
   for (const TensorUse& use : inputs) {
@@ -57,7 +57,8 @@ std::vector<DataType> common_floats(const std::vector<TensorUse>& inputs) {
   return counts.size() > 1 ? types : std::vector<DataType>();
 }
 
-// What is done to the arrays: as `way` lays them out, and with the type `floats`.
+// The arrays that change, and what to type: they are laid out as `way` says, and get the type
+// `floats`.
 std::vector<std::pair<OtherArray, Alternative>> changed(const std::vector<TensorUse>& inputs,
                                                         const ArrayChanges& way,
                                                         std::optional<DataType> floats) {
@@ -71,8 +72,14 @@ std::vector<std::pair<OtherArray, Alternative>> changed(const std::vector<Tensor
     if (layout == way.end() && !is_cast) continue;
     OtherArray other{use.name(), use.desc->sizes};
     Alternative words;
-    if (layout != way.end()) other.sizes = layout->second.sizes, words = layout->second.words;
-    if (is_cast) other.data_type = floats, words = casting(*floats, words);
+    if (layout != way.end()) {
+      other.sizes = layout->second.sizes;
+      words = layout->second.words;
+    }
+    if (is_cast) {
+      other.data_type = floats;
+      words = casting(*floats, words);
+    }
     arrays.emplace_back(std::move(other), std::move(words));
   }
   return arrays;

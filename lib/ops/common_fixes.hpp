@@ -1,4 +1,4 @@
-// What mends all findings at once: then the mistake is there, wherever the findings are.
+// Changes that mend all findings at once. The mistake is there then, wherever the findings are.
 #pragma once
 
 #include <nlohmann/json.hpp>
