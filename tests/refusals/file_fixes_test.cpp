@@ -198,6 +198,31 @@ TEST_CASE("fixes with files: an image in NHWC is one, though other fields would 
       "for BiasTensor");
 }
 
+TEST_CASE("fixes with files: dimensions of size 1 are likelier than another order") {
+  const Sizes one{6};
+  const Diagnostics found = found_in("BATCH_NORMALIZATION", R"("Spatial": true, "Epsilon": 0.001)",
+                                     {{"InputTensor", {6, 8, 10}},
+                                      {"MeanTensor", one},
+                                      {"VarianceTensor", one},
+                                      {"ScaleTensor", one},
+                                      {"BiasTensor", one}});
+  REQUIRE(!found.empty());
+  for (const auto& finding : found)
+    CHECK(finding.suggestion.text().starts_with(
+        "save array.reshape(1, 6, 8, 10) for InputTensor and save array.reshape(1, 6, 1, 1) for "));
+}
+
+TEST_CASE("fixes with files: a filter gets no dimension that the input lacks") {
+  const Diagnostics found = found_in(
+      "CONVOLUTION", convolution,
+      {{"InputTensor", {1, 7, 9, 5}}, {"FilterTensor", {8, 3, 3, 3}}, {"BiasTensor", {11}}});
+  REQUIRE(!found.empty());
+  for (const auto& finding : found) {
+    CAPTURE(to_text(finding));
+    CHECK(finding.suggestion.text().find("(1, 8, 3, 3, 3)") == std::string::npos);
+  }
+}
+
 TEST_CASE("fixes with files: a row is stretched where NumPy would, a single number is not") {
   CHECK(advised("GEMM", gemm, {{"ATensor", {2, 3}}, {"BTensor", {3, 4}}, {"CTensor", {4}}}) ==
         "save numpy.broadcast_to(array, (2, 4))");
