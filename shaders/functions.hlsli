@@ -139,12 +139,11 @@ uint half_of(uint a) { return a / 2; }
 // Integers: x / 0 has all bits set; the smallest number / -1 is itself. Compilers evaluate both sides, so nothing is
 // divided by what has no result. Unsigned divisions only: compilers disagree about others.
 // Nearly the nearest number, however the device divides: a quotient, and a little less than what it leaves, so that a
-// right one stays.
+// right one stays. Halves of numbers below 1e-30 may be denormals, which a device may take for 0.
+bool is_usual(float x) { return magnitude_of(x) > 1.0e-30f && magnitude_of(x) < 1.0e30f; }
 float nearest_quotient(float a, float b) {
   const float q = quotient_of(a, b);
-  const float magnitude = magnitude_of(q), of_a = magnitude_of(a);
-  const bool is_usual = magnitude > 1.0e-30f && magnitude < 1.0e30f && of_a > 1.0e-30f && of_a < 1.0e30f;
-  return is_usual ? q + remainder_of(a, q, b) * 0.9995f / b : q;
+  return is_usual(a) && is_usual(b) && is_usual(q) ? q + remainder_of(a, q, b) * 0.9995f / b : q;
 }
 float quotient(float a, float b) {
   if (IS_OF_HALVES) return quotient_of(a, b);
