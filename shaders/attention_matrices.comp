@@ -100,7 +100,7 @@ struct Sums { float numbers[ELEMENTS]; };
 #define LOAD_SUMS(sums, at, pitch) load_sums(sums, at, pitch)
 #define STORE_SUMS(sums, at, pitch) store_sums(sums, at, pitch)
 #define TO_FACTOR(sums, which) factor_of(sums, which)
-#define REST_OF(sums, parts, factor) rest_of(sums, parts)
+#define REST_OF(sums, factor) rest_of(sums, factor)
 
 shared uint votes;
 
@@ -148,10 +148,11 @@ Factor factor_of(Sums sums, uint which) {
   return Factor(at, 2, false);
 }
 
-// What sums are more than their parts that became a factor.
-Sums rest_of(Sums sums, Sums parts) {
+// What sums are more than the factor that was made of them. It is read from memory, as a compiler may leave out that a
+// number becomes a half and a float again.
+Sums rest_of(Sums sums, Factor factor) {
   for (uint e = 0; e < ELEMENTS; ++e)
-    sums.numbers[e] -= unpackHalf2x16(packHalf2x16(vec2(parts.numbers[e], 0.0))).x;
+    sums.numbers[e] -= factor_element(factor, subgroup_lane() / 2, subgroup_lane() % 2 * 8 + e);
   return sums;
 }
 
@@ -171,7 +172,7 @@ Sums no_sums() {
 #define LOAD_SUMS(sums, at, pitch) coopMatLoadNV(sums, vectors, at, pitch, false)
 #define STORE_SUMS(sums, at, pitch) coopMatStoreNV(sums, vectors, at, pitch, false)
 #define TO_FACTOR(sums, which) Factor(sums)
-#define REST_OF(sums, parts, factor) sums - Sums(factor)
+#define REST_OF(sums, factor) sums - Sums(factor)
 #define any_of_subgroup(vote) subgroupAny(vote)
 #define no_sums() Sums(0.0)
 #endif
@@ -347,7 +348,7 @@ void attend(Block block) {
             ELEMENT(parts, e) = power * (1.0 - 1.0 / 1024.0);
           }
           high[i] = TO_FACTOR(parts, 0);
-          low[i] = TO_FACTOR(REST_OF(scores[t][i], parts, high[i]), 1);
+          low[i] = TO_FACTOR(REST_OF(scores[t][i], high[i]), 1);
         }
         UNROLL for (uint d = 0; d < DEPTH_BLOCKS; ++d) {
           Factor values;
