@@ -224,8 +224,8 @@ TEST_CASE("element-wise: bounds of 64 bits keep all their bits") {
   const auto check = [&]<typename T>(DataType type, T smallest) {
     // Of any length in bits.
     const auto number = [&] {
-      return static_cast<T>(smallest +
-                            static_cast<T>(random.below(~std::uint64_t{0}) >> random.below(64)));
+      return static_cast<T>(static_cast<std::uint64_t>(smallest) +
+                            (random.below(~std::uint64_t{0}) >> random.below(64)));
     };
     for (int i = 0; i < 12; ++i) {
       const auto [low, high] = std::minmax({number(), number()});

@@ -188,8 +188,8 @@ namespace {
 
 /// A valid case, ready to run.
 struct CheckedCase {
+  Diagnostics diagnostics;  // which reading the description fills
   std::optional<Description> description;
-  Diagnostics diagnostics;
 
   explicit CheckedCase(const PlanCase& a_case)
       : description(read_description("op.json", a_case.description().dump(), newest_feature_level,
