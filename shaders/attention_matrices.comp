@@ -148,8 +148,8 @@ Factor factor_of(Sums sums, uint which) {
   return Factor(at, 2, false);
 }
 
-// What sums are more than the factor that was made of them. It is read from memory, as a compiler may leave out that a
-// number becomes a half and a float again.
+// Sums less the factor that was made of them. The factor is read from memory: a compiler may skip the conversion of a
+// float to FLOAT16 and back.
 Sums rest_of(Sums sums, Factor factor) {
   for (uint e = 0; e < ELEMENTS; ++e)
     sums.numbers[e] -= factor_element(factor, subgroup_lane() / 2, subgroup_lane() % 2 * 8 + e);

@@ -136,19 +136,23 @@ float half_of(float a) { return a * 0.5f; }
 int half_of(int a) { return a / 2; }
 uint half_of(uint a) { return a / 2; }
 
-// Integers: x / 0 has all bits set; the smallest number / -1 is itself. Compilers evaluate both sides, so nothing is
-// divided by what has no result. Unsigned divisions only: compilers disagree about others.
-// Nearly the nearest number, however the device divides: a quotient, and a little less than what it leaves, so that a
-// right one stays. Halves of numbers below 1e-30 may be denormals, which a device may take for 0.
+// Whether no step of a correction overflows or is a denormal, which a device may take for 0. Below about 1e-31, the
+// lower 12 bits of a number are such a denormal.
 bool is_usual(float x) { return magnitude_of(x) > 1.0e-30f && magnitude_of(x) < 1.0e30f; }
+
+// Nearly the nearest number, however the device divides: a quotient, and a little less than what it leaves, so that a
+// right one stays.
 float nearest_quotient(float a, float b) {
   const float q = quotient_of(a, b);
   return is_usual(a) && is_usual(b) && is_usual(q) ? q + remainder_of(a, q, b) * 0.9995f / b : q;
 }
+
 float quotient(float a, float b) {
   if (IS_OF_HALVES) return quotient_of(a, b);
   return nearest_quotient(a, b);
 }
+// Integers: x / 0 has all bits set; the smallest number / -1 is itself. Compilers evaluate both sides, so nothing is
+// divided by what has no result. Unsigned divisions only: compilers disagree about others.
 uint quotient(uint a, uint b) { return b == 0 ? 0xFFFFFFFFu : a / (b == 0 ? 1 : b); }
 int quotient(int a, int b) {
   const uint divided = quotient(uint(abs_of(a)), uint(abs_of(b)));

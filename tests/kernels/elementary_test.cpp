@@ -205,7 +205,7 @@ bool is_denormal(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() && x != 0.0F;
 }
 
-/// Where denormals are taken for 0, a smaller result may lack a part of it that is one.
+/// A device that takes denormals for 0 may lose a part of results that are smaller than this.
 constexpr double least_result = 0x1p-118;
 
 /// The largest error over some numbers, and where it is.
