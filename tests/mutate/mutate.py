@@ -178,7 +178,7 @@ class Entries:
             futures = [pool.submit(ask, name) for name in names]
             try:
                 for future in concurrent.futures.as_completed(futures):
-                    if future.canceled():
+                    if future.cancelled():
                         continue
                     result = future.result()
                     yield result
