@@ -10,6 +10,7 @@
 namespace dmlop::test {
 
 void FaultInjector::arm(GpuFault fault, std::uint64_t call, bool afterwards) {
+  const std::lock_guard lock(mutex_);
   fault_ = fault;
   wanted_ = call;
   afterwards_ = afterwards;
@@ -19,7 +20,28 @@ void FaultInjector::arm(GpuFault fault, std::uint64_t call, bool afterwards) {
   call_.clear();
 }
 
+void FaultInjector::disarm() {
+  const std::lock_guard lock(mutex_);
+  armed_ = false;
+}
+
+bool FaultInjector::fired() const {
+  const std::lock_guard lock(mutex_);
+  return fired_;
+}
+
+std::string FaultInjector::call() const {
+  const std::lock_guard lock(mutex_);
+  return call_;
+}
+
+bool FaultInjector::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
 void FaultInjector::before(const char* call) {
+  const std::lock_guard lock(mutex_);
   if (lost_) {
     throw Error(ErrorKind::device_lost,
                 std::string(injected_call) + call + ": the device was lost");
@@ -28,6 +50,7 @@ void FaultInjector::before(const char* call) {
 }
 
 void FaultInjector::after(const char* call) {
+  const std::lock_guard lock(mutex_);
   const bool is_wanted = calls_++ == wanted_;
   if (armed_ && afterwards_ && is_wanted) fail(call);
 }

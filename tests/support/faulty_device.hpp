@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "gpu/device.hpp"
@@ -16,18 +17,18 @@ enum class GpuFault {
   device_lost,           // Error(device_lost), as does every later call
 };
 
-/// Counts the calls of devices and streams, and lets one of them fail.
+/// Counts the calls of devices and streams, and lets one of them fail. Threads may share it.
 class FaultInjector {
  public:
   /// Makes call number `call`, counted from 0, fail: either instead of its work or after it.
   /// Forgets an earlier fault.
   void arm(GpuFault fault, std::uint64_t call, bool afterwards);
   /// Lets nothing fail any more. A lost device stays lost.
-  void disarm() { armed_ = false; }
+  void disarm();
   /// Whether the fault happened, and in which call.
-  bool fired() const { return fired_; }
-  const std::string& call() const { return call_; }
-  bool lost() const { return lost_; }
+  bool fired() const;
+  std::string call() const;
+  bool lost() const;
 
   /// Wraps a call of this name.
   void before(const char* call);
@@ -37,8 +38,10 @@ class FaultInjector {
   std::atomic<int> streams{0};
 
  private:
+  /// Throws the fault. The caller holds mutex_.
   void fail(const char* call);
 
+  mutable std::mutex mutex_;  // guards what follows
   GpuFault fault_ = GpuFault::device_lost;
   std::uint64_t wanted_ = 0;
   bool afterwards_ = false;
