@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr unsigned seconds_max = is_sanitized ? 600 : 60;  // of the processor
+/// ThreadSanitizer takes 30 times as long beside other tests.
+constexpr unsigned usual_seconds = is_sanitized ? seconds_max / 2 : seconds_max / 6;
 
 std::string repeated(const std::function<std::string(std::size_t)>& part, std::size_t count,
                      const std::string& separator = ",") {
@@ -269,7 +271,7 @@ void check_cost(const ShapeRow& shape, const Cost& cost, std::size_t bytes, doub
   CAPTURE(shape.name);
   CAPTURE(bytes);
   CHECK(cost.code == 3);
-  CHECK(cost.seconds < seconds_max / 6);
+  CHECK(cost.seconds < usual_seconds);
   if (!is_sanitized)
     CHECK(cost.megabytes < 40 + bytes_per_byte * static_cast<double>(bytes) / mebibyte);
   CHECK(cost.output_bytes < 2 * mebibyte);
@@ -516,7 +518,7 @@ TEST_CASE("limits: what records of earlier runs cost to read follows the size of
     const std::string path = folder.write("old.jsonl", row.text + summary);
     const Cost cost = cost_of({"batch", "--merge", path}, folder);
     CHECK(cost.code == row.code);
-    CHECK(cost.seconds < seconds_max / 6);
+    CHECK(cost.seconds < usual_seconds);
   }
 }
 
