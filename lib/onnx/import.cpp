@@ -9,6 +9,7 @@
 #include "onnx/fuse.hpp"
 #include "onnx/input_sizes.hpp"
 #include "onnx/mapping.hpp"
+#include "onnx/needed.hpp"
 #include "onnx/scope.hpp"
 
 namespace dmlop::onnx {
@@ -54,7 +55,7 @@ class Importer {
     input_sizes_.require_known_dimensions();
     for (const ValueInfo& input : model_.inputs) add_input(input);
     Scope scope(model_, names_);
-    add_nodes(model_.nodes, scope);
+    add_nodes(model_.nodes, names_of(model_.outputs), scope);
     for (const ValueInfo& output : model_.outputs) add_output(output);
     return std::move(imported_);
   }
@@ -165,26 +166,33 @@ class Importer {
   }
 
   static std::string title_of_node(const Node& node, std::size_t index) {
-    const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
-                                                                      : node.name);
+    const std::string name(node.display_name());
     return "node \"" + printable(name.empty() ? std::to_string(index) : name) + "\" (" +
            (node.domain.empty() ? "" : printable(std::string(node.domain)) + ".") +
            printable(std::string(node.type)) + ")";
   }
 
-  void add_nodes(const std::vector<Node>& nodes, Scope& scope) {
+  static std::vector<std::string_view> names_of(const std::vector<ValueInfo>& values) {
+    std::vector<std::string_view> names;
+    for (const ValueInfo& value : values) names.push_back(value.name);
+    return names;
+  }
+
+  /// Adds the nodes of a graph that these outputs of it need.
+  void add_nodes(const std::vector<Node>& nodes, const std::vector<std::string_view>& outputs,
+                 Scope& scope) {
+    const Needed needed(nodes, outputs);
+    if (!scope.is_of_model()) names_.count(needed.bytes());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (scope.is_of_model())
-        add_node(nodes[i], i, scope);
-      else
-        add_node(scope.seen(nodes[i]), i, scope);
+      ++nodes_read_;
+      if (needed.has(nodes[i])) add_node(scope.seen(needed.without_others(nodes[i])), i, scope);
     }
   }
 
   void add_node(const Node& node, std::size_t index, Scope& scope) {
     const std::string title = title_of_node(node, index);
     try {
-      if (++nodes_read_ > nodes_read_max)
+      if (nodes_read_ > nodes_read_max)
         Mapping::refuse("the model has more than " + std::to_string(nodes_read_max) +
                         " nodes with those of its functions and branches");
       map_node(node, title, scope);
@@ -259,9 +267,7 @@ class Importer {
     Scope scope(around);
     for (const Tensor& tensor : graph.initializers)
       add_initializer(tensor, scope.written(tensor.name));
-    std::vector<std::string_view> outputs;
-    for (const ValueInfo& output : graph.outputs) outputs.push_back(output.name);
-    inline_nodes(graph.nodes, outputs, node, title, scope);
+    inline_nodes(graph.nodes, names_of(graph.outputs), node, title, scope);
   }
 
   /// Nodes take the place of one, and write its outputs.
@@ -275,13 +281,15 @@ class Importer {
                       " functions or branches stand inside each other");
     std::set<std::string_view> written;
     for (const Node& inner : nodes) written.insert(inner.outputs.begin(), inner.outputs.end());
+    std::vector<std::string_view> wanted;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (!node.outputs[i].empty() && written.contains(outputs[i]))
-        scope.bind(outputs[i], node.outputs[i]);
+      if (node.outputs[i].empty()) continue;
+      wanted.push_back(outputs[i]);
+      if (written.contains(outputs[i])) scope.bind(outputs[i], node.outputs[i]);
     }
     {
       const Level level(depth_);
-      add_nodes(nodes, scope);
+      add_nodes(nodes, wanted, scope);
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       add_alias(scope.read(outputs[i]), node.outputs[i], title);
@@ -363,9 +371,7 @@ class Importer {
     }
     for (const Mapping::Constant& constant : mapping.constants)
       add_constant(constant.edge, constant.data);
-    const Node& node = mapping.node();
-    const std::string name(node.name.empty() && !node.outputs.empty() ? node.outputs.front()
-                                                                      : node.name);
+    const std::string name(mapping.node().display_name());
     for (const DmlOperator& operation : mapping.operators)
       imported_.graph.nodes.push_back(operation.node(name));
     for (const std::optional<Value>& output : mapping.outputs) {

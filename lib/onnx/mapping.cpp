@@ -175,7 +175,8 @@ std::string EdgeNames::free(const std::string& wanted) {
 }
 
 std::string Mapping::own_edge(const char* what) {
-  const std::string_view name = node_.outputs.empty() ? node_.name : node_.outputs.front();
+  const std::string_view output = node_.first_output();
+  const std::string_view name = output.empty() ? node_.name : output;
   return names_.free(std::string(name) + "/" + what);
 }
 

@@ -114,6 +114,7 @@ class Mapping {
 
   // Outputs.
   std::size_t output_count() const { return node_.outputs.size(); }
+  /// Whether something reads an output.
   bool wants(std::size_t output) const {
     return output < node_.outputs.size() && !node_.outputs[output].empty();
   }

@@ -71,6 +71,11 @@ struct Node {
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;
+
+  /// The first output that is not left out; "" if there is none.
+  std::string_view first_output() const;
+  /// Its name, or that of its first output.
+  std::string_view display_name() const { return name.empty() ? first_output() : name; }
 };
 
 /// A dimension: its size, its name, or neither.

@@ -339,6 +339,12 @@ class Reader {
 
 }  // namespace
 
+std::string_view Node::first_output() const {
+  const auto found =
+      std::ranges::find_if(outputs, [](std::string_view name) { return !name.empty(); });
+  return found == outputs.end() ? std::string_view() : *found;
+}
+
 std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>& sets) {
   // Both names are those of ONNX's own operators.
   const auto plain = [](std::string_view name) { return name == "ai.onnx" ? "" : name; };

@@ -25,9 +25,7 @@ Scope::Scope(const Function& function, const Node& call, MadeNames& names)
     : call_(&call),
       function_(&function),
       names_(names),
-      prefix_(std::string(call.name.empty() && !call.outputs.empty() ? call.outputs.front()
-                                                                     : call.name) +
-              "/"),
+      prefix_(std::string(call.display_name()) + "/"),
       operator_sets_(function.operator_sets) {
   for (std::size_t i = 0; i < function.inputs.size(); ++i)
     bind(function.inputs[i], i < call.inputs.size() ? call.inputs[i] : std::string_view());

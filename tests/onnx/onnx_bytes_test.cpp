@@ -132,10 +132,14 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
 
 TEST_CASE(
     "onnx bytes: all nodes that are refused are said at once, what follows from them is not") {
-  std::vector<std::string> nodes;
-  for (int i = 0; i < 70; ++i) nodes.push_back(node("Det", {"x"}, {"d" + std::to_string(i)}));
+  std::vector<std::string> nodes, outputs{value("y", {})};
+  for (int i = 0; i < 70; ++i) {
+    const std::string name = "d" + std::to_string(i);
+    nodes.push_back(node("Det", {"x"}, {name}));
+    outputs.push_back(value(name, {}));
+  }
   nodes.push_back(node("Relu", {"d0"}, {"y"}));
-  const std::string bytes = model({.nodes = nodes});
+  const std::string bytes = model({.nodes = nodes, .outputs = outputs});
   Diagnostics findings;
   const auto model = onnx::read_onnx("x.onnx", std::as_bytes(std::span(bytes)), findings);
   REQUIRE(model);
@@ -158,12 +162,16 @@ TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
 }
 
 TEST_CASE("onnx bytes: what all nodes make has a bound, too") {
-  std::vector<std::string> nodes;
-  for (int i = 0; i < 40; ++i)
-    nodes.push_back(node("ConstantOfShape", {"s"}, {"c" + std::to_string(i)}));
-  nodes.push_back(node("Relu", {"x"}, {"y"}));
-  const std::string findings = findings_of(
-      model({.nodes = nodes, .initializers = {tensor("s", 7, {1}, raw_integers({1 << 21}))}}));
+  std::vector<std::string> nodes, outputs;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    nodes.push_back(node("ConstantOfShape", {"s"}, {name}));
+    outputs.push_back(value(name, {}));
+  }
+  const std::string findings =
+      findings_of(model({.nodes = nodes,
+                         .initializers = {tensor("s", 7, {1}, raw_integers({1 << 21}))},
+                         .outputs = outputs}));
   CHECK(findings.find("have more than 268435456 bytes") != std::string::npos);
 }
 

@@ -17,10 +17,6 @@ const Numbers x = some_numbers({2, 3});
 const std::string y = value("y", {"n", "m"});
 constexpr std::int64_t boolean = 9;
 
-std::string truth(const std::string& name, bool is_true) {
-  return tensor(name, boolean, {1}, std::string(1, is_true ? '\1' : '\0'));
-}
-
 std::string number_tensor(const std::string& name, float number) {
   return tensor(name, 1, {}, raw_floats({number}));
 }
@@ -240,10 +236,12 @@ TEST_CASE("onnx inline: the number of nodes has a bound") {
   std::vector<std::string> functions;
   for (int i = 0; i < 20; ++i) {
     FunctionParts parts{"F" + std::to_string(i), {"a"}, {"r"}, {}};
+    std::string last = "a";
     for (int call = 0; call < 10; ++call) {
-      const std::string output = call < 9 ? "v" + std::to_string(call) : "r";
-      parts.nodes.push_back(i < 19 ? node_of("own", "F" + std::to_string(i + 1), {"a"}, {output})
-                                   : node("Relu", {"a"}, {output}));
+      const std::string next = call < 9 ? "v" + std::to_string(call) : "r";
+      parts.nodes.push_back(i < 19 ? node_of("own", "F" + std::to_string(i + 1), {last}, {next})
+                                   : node("Relu", {last}, {next}));
+      last = next;
     }
     functions.push_back(function(parts));
   }
@@ -255,18 +253,23 @@ TEST_CASE("onnx inline: the number of nodes has a bound") {
 TEST_CASE("onnx inline: what calls repeat has a bound") {
   FunctionParts many{"Many", {"a"}, {"r"}, {}}, list{"List", {"a"}, {"r"}, {}};
   for (int i = 0; i < 100; ++i)
-    many.nodes.push_back(node("Relu", {"a"}, {"v" + std::to_string(i)}));
+    many.nodes.push_back(
+        node("Relu", {i == 0 ? "a" : "v" + std::to_string(i - 1)}, {"v" + std::to_string(i)}));
   list.nodes = {node("Relu", {"a"}, {"r"},
                      {integers("list", std::vector<std::int64_t>(std::size_t{1} << 18))})};
-  many.outputs = {"v0"};
-  std::vector<std::string> calls;
-  for (int i = 0; i < 100; ++i)
+  many.outputs = {"v99"};
+  std::vector<std::string> calls, outputs;
+  for (int i = 0; i < 100; ++i) {
     calls.push_back(node_of("own", "List", {"x"}, {"y" + std::to_string(i)}));
+    outputs.push_back(value("y" + std::to_string(i), {}));
+  }
   const std::string name(std::size_t{1} << 20, 'y'), bound = "have more than 67108864 bytes";
-  CHECK(has_text(
-      findings_of(model({.nodes = {node_of("own", "Many", {"x"}, {name})}}, {function(many)})),
-      bound));
-  CHECK(has_text(findings_of(model({.nodes = calls}, {function(list)})), bound));
+  CHECK(has_text(findings_of(model({.nodes = {node_of("own", "Many", {"x"}, {name})},
+                                    .outputs = {value(name, {})}},
+                                   {function(many)})),
+                 bound));
+  CHECK(
+      has_text(findings_of(model({.nodes = calls, .outputs = outputs}, {function(list)})), bound));
 }
 
 TEST_CASE("onnx inline: the depth of graphs has a bound") {

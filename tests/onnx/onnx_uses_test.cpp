@@ -323,4 +323,80 @@ TEST_CASE("onnx uses: a node may have any of its outputs") {
   }
 }
 
+// Exporters leave outputs behind that nothing reads, and nodes that only training used.
+TEST_CASE("onnx uses: what no output of the model needs is not read") {
+  const Numbers& x = inputs.at("x");
+  const auto result_of = [&](const std::vector<std::string>& nodes,
+                             const std::vector<std::string>& functions = {}) {
+    const OnnxRun run = run_onnx(
+        model({.nodes = nodes,
+               .initializers = {tensor("k", 7, {1}, raw_integers({1})), truth("is_first", true)},
+               .inputs = values_of({"x"}),
+               .outputs = values_of({"y"})},
+              functions),
+        given({"x"}));
+    return run.findings.empty() ? difference(run.outputs.at(0), x) : run.findings;
+  };
+  const std::string unknown = node("Unheard", {"x"}, {"u"});
+  const std::string copy = node("Identity", {"x"}, {"y"});
+  const std::string in_branch = node("Identity", {"h"}, {"t"});
+  const auto choose = [&](const std::vector<std::string>& then_nodes) {
+    const std::vector<std::string> output{value("t", {})};
+    return node(
+        "If", {"is_first"}, {"y"},
+        {graph_attribute("then_branch", {.nodes = then_nodes, .inputs = {}, .outputs = output}),
+         graph_attribute(
+             "else_branch",
+             {.nodes = {node("Unheard", {"x"}, {"t"})}, .inputs = {}, .outputs = output})});
+  };
+  const std::string two = function(
+      {"Two", {"a"}, {"r", "s"}, {node("Unheard", {"a"}, {"s"}), node("Identity", {"a"}, {"r"})}});
+  const std::string add_nothing = node("Add", {"x", "zero"}, {"y"});
+
+  // Nodes, and those that only such nodes read.
+  CHECK(result_of({unknown, copy}) == "");
+  CHECK(result_of({unknown, node("Relu", {"u"}, {"v"}), copy}) == "");
+  // Outputs that DirectML does not make, or does not leave out.
+  CHECK(result_of({node("Dropout", {"x"}, {"y", "mask"})}) == "");
+  CHECK(result_of({node("Split", {"x"}, {"first", "rest"}, {integer("axis", 0)}),
+                   node("Sub", {"first", "first"}, {"zero"}), add_nothing}) == "");
+  CHECK(result_of({node("TopK", {"x", "k"}, {"values", "places"}),
+                   node("Cast", {"places"}, {"real"}, {integer("to", 1)}),
+                   node("Sub", {"real", "real"}, {"zero"}), add_nothing}) == "");
+  // A branch reads values around it: in its nodes, in those of a branch inside it, or as its
+  // output.
+  const std::string around = node("Identity", {"x"}, {"h"});
+  CHECK(result_of({around, choose({in_branch, node("Unheard", {"t"}, {"u"})})}) == "");
+  CHECK(result_of({node("Identity", {"x"}, {"t"}), choose({})}) == "");
+  const std::vector<std::string> inner{value("q", {})};
+  const Parts branch{.nodes = {node("Identity", {"h"}, {"q"})}, .inputs = {}, .outputs = inner};
+  CHECK(result_of({around, choose({node("If", {"is_first"}, {"t"},
+                                        {graph_attribute("then_branch", branch),
+                                         graph_attribute("else_branch", branch)})})}) == "");
+  // So does a function, whose second output is not read.
+  CHECK(result_of({node_of("own", "Two", {"x"}, {"y", "s"})}, {two}) == "");
+  // What is needed is refused as ever.
+  CHECK(result_of({node_of("own", "Two", {"x"}, {"q", "y"})}, {two}) != "");
+  CHECK(result_of({node("Dropout", {"x"}, {"d", "mask"}),
+                   node("Cast", {"mask"}, {"y"}, {integer("to", 1)})}) != "");
+  CHECK(result_of({unknown, node("Relu", {"u"}, {"y"})}) != "");
+}
+
+TEST_CASE("onnx uses: statistics of a normalization that nothing reads are left out") {
+  const Numbers& image = inputs.at("image");
+  for (const std::string& with_statistics :
+       {node("LayerNormalization", {"image", "ones"}, {"y", "mean", "deviation"}),
+        node("BatchNormalization", {"image", "s", "s", "s", "v"},
+             {"y", "mean", "variance", "saved_mean", "saved_variance"})}) {
+    const OnnxRun run =
+        run_onnx(model({.nodes = {with_statistics},
+                        .initializers = {tensor("ones", 1, {5}, raw_floats({1, 1, 1, 1, 1}))},
+                        .inputs = values_of({"image", "s", "v"}),
+                        .outputs = values_of({"y"})}),
+                 given({"image", "s", "v"}));
+    CHECK(run.findings == "");
+    CHECK(run.outputs.at(0).sizes == image.sizes);
+  }
+}
+
 }  // namespace dmlop::test::onnx_uses_test
