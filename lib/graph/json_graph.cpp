@@ -84,8 +84,10 @@ class JsonGraphReader {
         name = name_of_input(input, called);
         JsonEdge* edge = name.empty() ? nullptr : add_edge(input, name);
         if (edge != nullptr) edge->desc = read_desc(input, called);
-        if (edge != nullptr && edge->desc && edge->desc->data_type && !edge->desc->sizes.empty())
+        if (edge != nullptr && edge->desc && edge->desc->data_type && !edge->desc->sizes.empty()) {
           graph_.input_bytes[name] = needed_bytes(*edge->desc);
+          graph_.sizes.emplace(name, edge->desc->sizes);
+        }
       } else if (input.kind == Kind::string && !input.text.empty()) {
         name = input.text;  // its nodes say what it is
         add_edge(input, name);

@@ -290,6 +290,15 @@ class Lowering {
     if (input.types.empty()) input.sizes = said.value_or(desc.sizes);
     if (std::find(input.types.begin(), input.types.end(), *desc.data_type) == input.types.end())
       input.types.push_back(*desc.data_type);
+    reach(input, desc);
+    if (!said) return;
+    TensorDesc all;  // of which the node may read a part
+    all.data_type = desc.data_type;
+    all.sizes = *said;
+    reach(input, all);
+  }
+
+  static void reach(GraphInput& input, const TensorDesc& desc) {
     input.bytes = std::max(input.bytes, needed_bytes(desc));
     const auto count =
         reached_elements(desc.sizes, desc.strides.value_or(packed_strides(desc.sizes)));

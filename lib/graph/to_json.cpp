@@ -82,7 +82,12 @@ class GraphJson {
     const auto reader = readers_.find(name);
     if (reader == readers_.end()) return json;
     json["DataType"] = short_type(*reader->second);
-    json["Sizes"] = reader->second->sizes;
+    // A node may read a part of an input, or take its dimensions in another order.
+    const auto said = graph_.sizes.find(name);
+    if (said != graph_.sizes.end())
+      json["Sizes"] = said->second;
+    else
+      json["Sizes"] = reader->second->sizes;
     return json;
   }
 

@@ -190,6 +190,32 @@ TEST_CASE("onnx program: convert writes a graph that computes the same") {
   }
 }
 
+TEST_CASE("onnx program: a graph in JSON has the model's inputs, whatever its nodes read of them") {
+  const std::string indices = tensor("i", 7, {1, 2}, raw_integers({3, 0}));
+  for (const std::string& only : {node("GatherElements", {"x", "i"}, {"y"}, {integer("axis", 1)}),
+                                  node("Transpose", {"x"}, {"y"}),
+                                  node("Unsqueeze", {"x"}, {"y"}, {integers("axes", {0})})}) {
+    const Sample sample;
+    sample.folder().write("m.onnx", model({.nodes = {only},
+                                           .initializers = {indices},
+                                           .inputs = {value("x", {"2", "4"})},
+                                           .outputs = {value("y", {})},
+                                           .version = 11}));
+    const auto converted = sample.run({"convert", "m.onnx", "--to-graph", "g.json"});
+    REQUIRE_MESSAGE(converted.code == 0, converted.error);
+    CHECK(has(sample.folder().read("g.json"),
+              R"({"name": "x", "DataType": "FLOAT32", "Sizes": [2, 4]})"));
+    const std::vector<std::string> x{"--cpu", "-i", "x=onnx/x.npy"};
+    const auto run = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.end(), x.begin(), x.end());
+      return sample.run(arguments);
+    };
+    REQUIRE(run({"run", "m.onnx", "-o", "y=y.npy"}).code == 0);
+    const auto of_graph = run({"run", "g.json", "--expect", "y=y.npy"});
+    CHECK_MESSAGE(of_graph.code == 0, of_graph.error);
+  }
+}
+
 TEST_CASE("onnx program: the folder of a test is its model for other commands") {
   const Sample sample;
   CHECK(has(sample.run({"check", "onnx", "--dim", "batch=2"}).output, "onnx/model.onnx: ok: "));
