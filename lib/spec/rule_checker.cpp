@@ -386,7 +386,10 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
       target.attribute == "DataType" ? Alternative::write_type(right) : Alternative::write(written);
   if (place && target.attribute != "DimensionCount")
     diagnostic.ideas = {{replacement(fields_, *place, written)}};
-  if (target.attribute == "Sizes" && suggest_count(statement, written, diagnostic)) return;
+  if (target.attribute == "Sizes" && place &&
+      (suggest_count(statement, written, diagnostic) ||
+       suggest_last_dimensions(statement, diagnostic)))
+    return;
   if (target.attribute == "Sizes") {
     if (const auto strides = repeating_strides(statement)) {
       diagnostic.suggestion.alternatives.front().remark =
@@ -427,6 +430,20 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
+// What the dimensions are of the tensors whose number of dimensions a rule names.
+std::vector<std::string> RuleChecker::layouts(const Formula& formula) const {
+  std::vector<std::string> layouts;
+  for (const Reference& reference : formula.references()) {
+    const std::string count = reference.field + ".DimensionCount";
+    const bool is_subscript = formula.text().find('[' + count) != std::string::npos;
+    if (reference.attribute != "DimensionCount" || is_subscript) continue;
+    const std::string words = fields_.find(reference.field)->spec->layout_words();
+    if (!words.empty() && std::ranges::find(layouts, words) == layouts.end())
+      layouts.push_back(words);
+  }
+  return layouts;
+}
+
 void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
   const Formula& formula = statement.formula();
   Diagnostic diagnostic =
@@ -443,6 +460,7 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
   const auto add_note = [&](const std::string& text) {
     diagnostic.note += (diagnostic.note.empty() ? "" : " ") + text;
   };
+  for (const std::string& layout : layouts(formula)) add_note(layout);
   if (!is_kept(statement.rule)) {
     add_note(judge_ == Judge::page ? directml_refuses_note
                                    : page_refuses_note(statement.rule.evidence));

@@ -77,6 +77,8 @@ class RuleChecker {
   void refuse_empty(const Field& array, Field& count);
   std::optional<Replacement> other_count(const Statement& statement);
   bool suggest_count(const Statement& statement, const std::string& size, Diagnostic& diagnostic);
+  std::vector<std::string> layouts(const Formula& formula) const;
+  bool suggest_last_dimensions(const Statement& statement, Diagnostic& diagnostic);
   std::string such_as(const FieldSpec& array) const;
   void check_array_length(const Field& field);
   void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;

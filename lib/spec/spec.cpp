@@ -19,6 +19,12 @@ std::string FieldSpec::optional_words() const {
   return condition.substr(absent.size(), condition.size() - absent.size() - 1) + " is left out";
 }
 
+std::string FieldSpec::layout_words() const {
+  constexpr std::string_view sign = ": ";
+  const std::size_t colon = text.find(std::string(sign) + "{");
+  return colon == std::string::npos ? "" : name + " is " + text.substr(colon + sign.size());
+}
+
 bool SupportRow::has(DataType type) const {
   return std::find(types.begin(), types.end(), type) != types.end();
 }

@@ -52,6 +52,9 @@ struct FieldSpec {
 
   /// When the field may be left out: "PaddingMode != CONSTANT", "CTensor is left out".
   std::string optional_words() const;
+  /// What the dimensions are, if the text says it: "InputTensor is {batch, channel, width}."; or
+  /// "".
+  std::string layout_words() const;
   bool is_input() const {
     return kind == FieldKind::input_tensor || kind == FieldKind::input_tensor_array;
   }

@@ -361,6 +361,7 @@ bool SupportChecker::check_dimensions(const TensorUse& use, const Rows& rows) {
       "at " + to_text(description_.feature_level) + " " + use.name() + " takes " + ranges +
           " dimensions",
       other != nullptr ? raise_to(other->from) : other_dimensions(use, fitting));
+  if (other == nullptr) diagnostics_.back().note = use.spec->layout_words();
   const Sizes sizes = other_sizes(use.desc->sizes, fitting);
   if (other == nullptr && !sizes.empty())
     diagnostics_.back().ideas = {{replacement(description_, use.place("Sizes"), list_of(sizes))}};

@@ -231,6 +231,8 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"(0], "EndPadding": [0, 0], "P": 2)",
      {"DimensionCount is 4, must be 2\n"
       "  rule: DimensionCount == InputTensor.DimensionCount - 2, where 4 - 2 = 2\n"
+      "  note: InputTensor is {batch, channel, height, width} or {batch, channel, depth, height, "
+      "width}.\n"
       "  help: write 2"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, )"
      R"("OutputTensor": {"DataType": ^"FLOAT16", "Sizes": [1, 1, 2, 2]}, "Strides": [1, 1], )"
@@ -265,6 +267,8 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"("StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
      {"OutputTensor has 2 dimensions, must have 4\n"
       "  rule: OutputTensor.DimensionCount == InputTensor.DimensionCount\n"
+      "  note: InputTensor is {batch, channel, height, width} or {batch, channel, depth, height, "
+      "width}.\n"
       "  help: write [1, 1, 2, 2] for its Sizes"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 3]}, "Strides": [1, 1], )"
      R"("WindowSize": ^[2], "StartPadding": [0, 0], "EndPadding": [0, 0], "P": 2)",
@@ -290,17 +294,48 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
      R"("WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 3 dimensions, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
+      "  note: InputTensor is {batch, channel, height, width} or {batch, channel, depth, height, "
+      "width}.\n"
       "  help: add dimensions of size 1: write [1, 1, 3, 3]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[3]}, "Strides": [1], )"
      R"("WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 1 dimension, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
+      "  note: InputTensor is {batch, channel, height, width} or {batch, channel, depth, height, "
+      "width}.\n"
       "  help: add dimensions of size 1: write [1, 1, 1, 3]"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": ^[3]}, "DimensionCount": 1, )"
      R"("Strides": [1], "WindowSize": [1], "StartPadding": [0], "EndPadding": [0], "P": 2)",
      {"InputTensor has 1 dimension, must have 4 to 5\n"
       "  rule: at 6_4 InputTensor takes 4 to 5 dimensions\n"
+      "  note: InputTensor is {batch, channel, height, width} or {batch, channel, depth, height, "
+      "width}.\n"
       "  help: add dimensions of size 1: write [1, 1, 1, 3]"}},
+  });
+}
+
+// Their heads have a dimension of their own here, as in other libraries.
+TEST_CASE("MULTIHEAD_ATTENTION: more dimensions than it has") {
+  check_refused("MULTIHEAD_ATTENTION", {
+    {R"("QueryTensor": {"DataType": "FLOAT32", "Sizes": [^2, 4, 3, 8]}, )"
+     R"("KeyTensor": {"DataType": "FLOAT32", "Sizes": [^2, 4, 5, 8]}, )"
+     R"("ValueTensor": {"DataType": "FLOAT32", "Sizes": [^2, 4, 5, 8]}, )"
+     R"("Scale": 0.5, "HeadCount": 4, "MaskType": "NONE")",
+     {"QueryTensor.Sizes[0] is 2, must be 1\n"
+      "  rule: QueryTensor.Sizes[0] == 1\n"
+      "  note: More than 3 dimensions are allowed when the first ones are 1. QueryTensor is "
+      "{batch, query length, heads * head size}.\n"
+      "  help: write Sizes of 3 dimensions",
+      "KeyTensor.Sizes[0] is 2, must be 1\n"
+      "  rule: KeyTensor.Sizes[0] == 1\n"
+      "  note: More than 3 dimensions are allowed when the first ones are 1. KeyTensor is "
+      "{batch, key length, heads * head size}.\n"
+      "  help: write Sizes of 3 dimensions",
+      "ValueTensor.Sizes[0] is 2, must be 1\n"
+      "  rule: ValueTensor.Sizes[0] == 1\n"
+      "  note: More than 3 dimensions are allowed when the first ones are 1. ValueTensor is "
+      "{batch, key length, heads * value head size}.\n"
+      "  help: write Sizes of 3 dimensions"}},
   });
 }
 
