@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "job/job.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop {
@@ -211,6 +212,10 @@ DataType type_of_tensors(const GraphOperator& operation) {
 }
 
 }  // namespace
+
+std::string NodeTensor::name() const {
+  return tensor_name(field->name, element);
+}
 
 DescribedNode describe(const GraphNode& node, const GraphOperator& operation, Messages& messages) {
   DescribedNode described{.description = {{"type", operation.type}}, .tensors = {}};

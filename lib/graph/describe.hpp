@@ -17,6 +17,9 @@ struct NodeTensor {
   const FieldSpec* field = nullptr;
   std::optional<std::size_t> element = {};  // of an array of tensors
   std::string edge;
+
+  /// "OutputTensors[1]".
+  std::string name() const;
 };
 
 struct DescribedNode {

@@ -215,14 +215,10 @@ class Lowering {
     }
   }
 
-  static std::string name_of_tensor(const NodeTensor& tensor) {
-    return tensor_name(tensor.field->name, tensor.element);
-  }
-
   /// The bytes of an edge that a node reads. `desc` is null if the node has findings.
   std::optional<BufferRange> read_edge(const GraphNode& node, const NodeTensor& tensor,
                                        const TensorDesc* desc) {
-    const std::string reader = title_of(node) + ": " + name_of_tensor(tensor);
+    const std::string reader = title_of(node) + ": " + tensor.name();
     if (tensor.edge.empty()) {
       refuse(reader + " has a desc, but no edge", "an input that is left out has neither");
       return std::nullopt;
@@ -329,9 +325,9 @@ class Lowering {
     Edge unread;
     Edge* edge = &unread;
     if (tensor.edge.empty()) {
-      unread.resource = add_resource(node.name + "." + name_of_tensor(tensor));
+      unread.resource = add_resource(node.name + "." + tensor.name());
     } else {
-      edge = add_edge(tensor.edge, Source::node, title_of(node) + ": " + name_of_tensor(tensor));
+      edge = add_edge(tensor.edge, Source::node, title_of(node) + ": " + tensor.name());
     }
     if (edge == nullptr || desc == nullptr) return std::nullopt;
     edge->bytes = needed_bytes(*desc);

@@ -106,10 +106,13 @@ class GraphJson {
     Json json{{"name", node.name}, {"type", described.description["type"]}};
     Json bindings = Json::object();
     for (const NodeTensor& tensor : described.tensors) {
-      Json& place = bindings[tensor.field->name];
-      if (!tensor.field->is_tensor_array()) place = tensor.edge;
-      if (tensor.field->is_tensor_array()) place.push_back(tensor.edge);
-      if (tensor.edge.empty()) bindings.erase(tensor.field->name);
+      if (tensor.field->is_tensor_array()) {
+        // One of several that nothing reads has a name all the same: the others keep their places.
+        bindings[tensor.field->name].push_back(tensor.edge.empty() ? node.name + "." + tensor.name()
+                                                                   : tensor.edge);
+      } else if (!tensor.edge.empty()) {
+        bindings[tensor.field->name] = tensor.edge;
+      }
     }
     json["bindings"] = std::move(bindings);
     json["desc"] = std::move(described.description["desc"]);

@@ -216,6 +216,32 @@ TEST_CASE("onnx program: a graph in JSON has the model's inputs, whatever its no
   }
 }
 
+// Its other parts are not read, but keep their places.
+TEST_CASE("onnx program: a graph in JSON has the part of a Split that its model reads") {
+  for (const char* part : {"a", "b", "c"}) {
+    CAPTURE(part);
+    const Sample sample;
+    sample.folder().write(
+        "m.onnx", model({.nodes = {node("Split", {"x"}, {"a", "b", "c"},
+                                        {integer("axis", 1), integers("split", {1, 2, 1})})},
+                         .inputs = {value("x", {"2", "4"})},
+                         .outputs = {value(part, {})},
+                         .version = 11}));
+    const auto run = [&](const char* file, const char* option) {
+      const std::string y = std::string(part) + "=y.npy";
+      return sample.run({"run", file, "--cpu", "-i", "x=onnx/x.npy", option, y});
+    };
+    REQUIRE(run("m.onnx", "-o").code == 0);
+    REQUIRE(sample.run({"convert", "m.onnx", "--to-graph", "of_model.json"}).code == 0);
+    REQUIRE(sample.run({"convert", "m.onnx", "--to-bin", "g.bin"}).code == 0);
+    REQUIRE(sample.run({"convert", "g.bin", "--to-graph", "of_bin.json"}).code == 0);
+    for (const char* file : {"of_model.json", "g.bin", "of_bin.json"}) {
+      const auto same = run(file, "--expect");
+      CHECK_MESSAGE(same.code == 0, file << ": " << same.error << same.output);
+    }
+  }
+}
+
 TEST_CASE("onnx program: the folder of a test is its model for other commands") {
   const Sample sample;
   CHECK(has(sample.run({"check", "onnx", "--dim", "batch=2"}).output, "onnx/model.onnx: ok: "));
