@@ -221,7 +221,8 @@ std::vector<Sizes> shapes_for(const Sizes& sizes, const Replacement& proposed,
     return list.size() == (first.is_array() ? first.size() : sizes.size());
   });
   for (const Json& list : lists) add(list.get<Sizes>());
-  for (std::size_t count = 1; count < numbers.size(); ++count) add(with_dimensions(sizes, count));
+  // As few are merged as will do.
+  for (std::size_t count = numbers.size(); count-- > 1;) add(with_dimensions(sizes, count));
   return shapes;
 }
 

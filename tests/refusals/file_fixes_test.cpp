@@ -62,6 +62,13 @@ TEST_CASE("fixes with files: an array that cannot be stretched is to be broadcas
   CHECK(advised("GEMM", gemm, files) == "save numpy.broadcast_to(array, (10, 32))");
 }
 
+TEST_CASE("fixes with files: as few dimensions are merged as will do") {
+  const Diagnostics found = found_in("ACTIVATION_SOFTMAX", "", {{"InputTensor", {2, 3, 4, 5}}});
+  REQUIRE(found.size() == 2);
+  for (const auto& finding : found)
+    CHECK(finding.suggestion.text().starts_with("save array.reshape(24, 5), which mends both"));
+}
+
 TEST_CASE("fixes with files: an array is reshaped only where that helps") {
   const std::string padding = "\"EndPadding\": [1, 1]";
   std::string three = convolution;
