@@ -272,6 +272,25 @@ TEST_CASE("onnx inline: what calls repeat has a bound") {
       has_text(findings_of(model({.nodes = calls, .outputs = outputs}, {function(list)})), bound));
 }
 
+// 500 calls, each with a branch of 1,000 nodes that is not taken.
+TEST_CASE("onnx inline: what calls look for in branches has a bound") {
+  const std::string name(150, 'n');
+  Parts taken{.nodes = {node("Relu", {"a"}, {"z"})}, .inputs = {}, .outputs = {value("z", {})}};
+  Parts other = taken;
+  for (int i = 0; i < 1000; ++i)
+    other.nodes.push_back(node("Relu", {name + std::to_string(i)}, {"n" + std::to_string(i)}));
+  const std::string choosing = function({"Choosing", {"a", "c"}, {"y"}, {if_node(taken, other)}});
+  std::vector<std::string> calls;
+  for (int i = 0; i < 500; ++i) {
+    const std::string last = i == 0 ? "x" : "y" + std::to_string(i);
+    const std::string next = i == 499 ? "y" : "y" + std::to_string(i + 1);
+    calls.push_back(node_of("own", "Choosing", {last, "c"}, {next}));
+  }
+  const std::string findings =
+      findings_of(model({.nodes = calls, .initializers = {truth("c", true)}}, {choosing}));
+  CHECK_MESSAGE(has_text(findings, "have more than 67108864 bytes"), findings);
+}
+
 TEST_CASE("onnx inline: the depth of graphs has a bound") {
   Parts inner = branch({node("Identity", {"x"}, {"z"})});
   for (int i = 0; i < 40; ++i) inner = branch({if_node(inner, branch({}), "z")});
