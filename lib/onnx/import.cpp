@@ -85,6 +85,8 @@ class Importer {
     for (const Function& function : model_.functions) require_version(function.operator_sets);
     if (model_.has_sparse_initializers)
       refuse({.kind = ErrorKind::unavailable, .message = "the model: " + std::string(no_sparse)});
+    if (model_.outputs.empty())
+      refuse({.message = "the model has no outputs", .rule = "what no output needs is not read"});
   }
 
   void require_version(const std::vector<OperatorSet>& sets) {

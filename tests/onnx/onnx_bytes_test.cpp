@@ -117,6 +117,7 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
               .initializers = {tensor("s", 7, {2}, raw_integers({4, 2}))}}),
        "its output [4, 2] has other elements than its input [2, 3]"},
+      {model({.nodes = {node("Relu", {"x"}, {"y"})}, .outputs = {}}), "the model has no outputs"},
       {model({.nodes = {node("Softmax", {"x"}, {"y"}, {integer("axis", 5)})}}),
        "its axis is 5, but the tensor has 2 dimensions"},
       {model({.nodes = {node("Add", {"x", "z"}, {"y"})},
