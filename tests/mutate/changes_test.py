@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What changes.py makes of lines, and what it leaves alone."""
+"""What changes.py makes of lines, and what it leaves alone; and how mutate.py asks the tests."""
 import unittest
+from unittest import mock
 
+import mutate
 from changes import apply, changes_of
 
 
@@ -111,6 +113,27 @@ class Specs(unittest.TestCase):
 
     def test_examples_stay(self):
         self.assertEqual([], list(changes_of(self.PATH, '  "example": {\n    "Sizes": [1, 2]\n  }\n}')))
+
+
+class Asking(unittest.TestCase):
+    def asked(self, **options):
+        entries = mutate.Entries.__new__(mutate.Entries)  # without a build
+        entries.jobs = 1
+        entries.seconds = dict.fromkeys("abc", 1)
+
+        def fails_in_b(name, limit, running):
+            return name != "b", ""
+
+        with mock.patch.object(mutate, "ask_entry", fails_in_b):
+            return [(name, passed) for name, passed, _, _ in entries.asked("abc", **options)]
+
+    def test_all_are_asked_where_failures_do_not_stop(self):
+        self.assertEqual([("a", True), ("b", False), ("c", True)], sorted(self.asked(stop_at_failure=False)))
+
+    def test_a_failure_is_the_last_one(self):
+        asked = self.asked()
+        self.assertEqual(("b", False), asked[-1])
+        self.assertNotIn(("b", False), asked[:-1])
 
 
 if __name__ == "__main__":
