@@ -151,7 +151,35 @@ std::optional<CommonFix> CommonFixes::only_order(const Diagnostic& finding,
       break;
     }
   }
+  if (working.empty()) return channels_last_by_strides();
   return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
+}
+
+// The sizes that a description says are in the order of the elements; DirectML wants N, C, H, W.
+std::optional<CommonFix> CommonFixes::channels_last_by_strides() {
+  const std::vector<std::size_t> order{0, 3, 1, 2};
+  std::optional<CommonFix> only;
+  Description before = before_;
+  for (const TensorUse& use : tensors_of(before)) {
+    const Sizes& sizes = use.desc->sizes;
+    if (!use.spec->is_input() || use.element || !use.desc->file.empty() || use.desc->strides ||
+        sizes.size() != order.size() || !element_count(sizes))
+      continue;
+    const auto pointer = [&](const char* field) {
+      return trials_.relative(pointer_to(before_, use.place(field)));
+    };
+    const Fix fix{{pointer("Sizes"), list_of(in_order(sizes, order))},
+                  {pointer("Strides"), list_of(in_order(packed_strides(sizes), order))}};
+    Json json = json_;
+    // Other tensors may fit by chance.
+    const bool is_image = sizes[3] < std::min(sizes[1], sizes[2]);
+    if (!is_image || !apply(json, fix[0]) || !apply(json, fix[1]) || !leaves_none(json, {}))
+      continue;
+    if (only) return std::nullopt;
+    only = CommonFix{fix, words_of(fix), use.name()};
+    only->words.remark += ", if its channels are last";
+  }
+  return trials_.are_left() ? only : std::nullopt;
 }
 
 std::optional<CommonFix> CommonFixes::dimensions() {

@@ -92,6 +92,26 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
   }
 }
 
+TEST_CASE("fixes: an image whose channels are last gets strides, other tensors do not") {
+  const auto advised = [](const std::string& sizes, const std::string& channels) {
+    const Diagnostics found =
+        mended("CONVOLUTION", R"({"Mode": "CROSS_CORRELATION", "Direction": "FORWARD",
+          "Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+          "OutputPadding": [0, 0], "GroupCount": 1,
+          "InputTensor": {"DataType": "FLOAT32", "Sizes": )" +
+                                  sizes + R"(},
+          "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, )" +
+                                  channels + ", 2, 2]}}");
+    REQUIRE(found.size() == 1);
+    return found.front().suggestion.text();
+  };
+  CHECK(advised("[2, 8, 9, 3]", "3") ==
+        "write [2, 3, 8, 9] for InputTensor.Sizes and [216, 1, 27, 3] for InputTensor.Strides, if "
+        "its channels are last");
+  CHECK(!contains(advised("[2, 8, 9, 8]", "7"), "channels are last"));
+  CHECK(!contains(advised("[2, 3, 9, 8]", "8"), "channels are last"));
+}
+
 TEST_CASE("fixes: an integer that is written as a float stays the same number") {
   const auto depth = mended("DEPTH_TO_SPACE", R"({"InputTensor": {"DataType": "FLOAT32",
                              "Sizes": [1, 8, 2, 3]}, "BlockSize": 2.0})");
