@@ -430,20 +430,6 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
 }
 
-// What the dimensions are of the tensors whose number of dimensions a rule names.
-std::vector<std::string> RuleChecker::layouts(const Formula& formula) const {
-  std::vector<std::string> layouts;
-  for (const Reference& reference : formula.references()) {
-    const std::string count = reference.field + ".DimensionCount";
-    const bool is_subscript = formula.text().find('[' + count) != std::string::npos;
-    if (reference.attribute != "DimensionCount" || is_subscript) continue;
-    const std::string words = fields_.find(reference.field)->spec->layout_words();
-    if (!words.empty() && std::ranges::find(layouts, words) == layouts.end())
-      layouts.push_back(words);
-  }
-  return layouts;
-}
-
 void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
   const Formula& formula = statement.formula();
   Diagnostic diagnostic =
@@ -479,27 +465,6 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
     suggest_dimensions(statement, violation, diagnostic);
   }
   diagnostics_.push_back(std::move(diagnostic));
-}
-
-// Where a rule only says how many dimensions a tensor has at least or at most.
-void RuleChecker::suggest_dimensions(const Statement& statement,
-                                     const Formula::Violation& violation,
-                                     Diagnostic& diagnostic) const {
-  const Formula& formula = statement.formula();
-  const Reference* subject = formula.reference_at(violation.subject);
-  const auto bound = violation.bound
-                         ? formula.evaluate(*violation.bound, scope_, statement.variables)
-                         : std::nullopt;
-  if (subject == nullptr || subject->attribute != "DimensionCount" || !bound) return;
-  const auto place = formula.place_at(violation.subject, scope_, statement.variables);
-  const TensorDesc* tensor = fields_.find_tensor(place->reference.field, place->element);
-  if (tensor == nullptr || tensor->sizes.empty() || bound->integer() < 1 ||
-      !element_count(tensor->sizes))
-    return;
-  const Sizes sizes = with_dimensions(tensor->sizes, as_unsigned(bound->integer()));
-  diagnostic.suggestion = how_to_reshape(*tensor, sizes);
-  diagnostic.ideas = {
-      {replacement(fields_, {{subject->field, "Sizes"}, place->element}, list_of(sizes))}};
 }
 
 void RuleChecker::report_out_of_range(const Statement& statement, const Number& value) {

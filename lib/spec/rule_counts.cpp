@@ -1,6 +1,5 @@
 // Counts of a RuleChecker: fields that say how many elements an array has, or how many groups.
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "spec/ideas.hpp"
@@ -163,27 +162,6 @@ bool RuleChecker::suggest_count(const Statement& statement, const std::string& s
   diagnostic.ideas.insert(diagnostic.ideas.begin(), {*count});
   if (fields_.is_written(place))
     diagnostic.suggestion.add(Alternative::write_for(to_text(place), size));
-  return true;
-}
-
-// Where dimensions before the last ones must be 1, another number of them is meant, not fewer
-// elements: for attention, tensors whose heads have a dimension of their own.
-bool RuleChecker::suggest_last_dimensions(const Statement& statement, Diagnostic& diagnostic) {
-  const Place place = *target_of(statement);
-  const std::string before_last = "i < " + place.reference.field + ".DimensionCount - ";
-  const std::string& formula = statement.formula().text();
-  if (!formula.starts_with(before_last) || !formula.ends_with(".Sizes[i] == 1")) return false;
-  std::size_t count = 0;
-  const char* const number = formula.data() + before_last.size();
-  if (std::from_chars(number, formula.data() + formula.size(), count).ec != std::errc())
-    return false;
-  const std::string dimensions = counted(count, "dimension");
-  const TensorDesc* tensor = fields_.find_tensor(place.reference.field, place.element);
-  const bool is_of_file = tensor != nullptr && !tensor->file.empty();
-  diagnostic.suggestion = is_of_file ? Advice(Alternative{.kind = Alternative::Kind::save,
-                                                          .value = "an array of " + dimensions})
-                                     : Advice(Alternative::write_sizes(dimensions));
-  diagnostic.ideas.clear();
   return true;
 }
 
