@@ -21,7 +21,7 @@ class Needed {
   bool has(const Node& node) const;
   /// The node without the names of outputs that are not needed.
   Node without_others(Node node) const;
-  /// The memory that the names were looked up in, in bytes.
+  /// The size of all names that were looked at, in bytes.
   std::uint64_t bytes() const { return bytes_; }
 
  private:

@@ -151,11 +151,10 @@ std::optional<CommonFix> CommonFixes::only_order(const Diagnostic& finding,
       break;
     }
   }
-  if (working.empty()) return channels_last_by_strides();
   return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
 }
 
-// The sizes that a description says are in the order of the elements; DirectML wants N, C, H, W.
+// DirectML wants batch, channel, height, width; strides take the elements as they are.
 std::optional<CommonFix> CommonFixes::channels_last_by_strides() {
   const std::vector<std::size_t> order{0, 3, 1, 2};
   std::optional<CommonFix> only;

@@ -43,12 +43,15 @@ class CommonFixes {
   std::optional<Replacement> choice();
 
   /// The one file whose array leaves no finding in another order of dimensions, such as NHWC. Of
-  /// several, it is the one that `finding` is about. Without a file, the one input whose channels
-  /// are last: strides say so.
+  /// several, it is the one that `finding` is about.
   std::optional<CommonFix> order(const Diagnostic& finding);
 
   /// The same, where the array has channels as its last dimension.
   std::optional<CommonFix> channels_last(const Diagnostic& finding);
+
+  /// The one image of a description that leaves no finding with strides for channels as its last
+  /// dimension.
+  std::optional<CommonFix> channels_last_by_strides();
 
   /// The one input that leaves no finding if it has another number of dimensions.
   std::optional<CommonFix> dimensions();
@@ -66,7 +69,6 @@ class CommonFixes {
   bool leaves_none(const nlohmann::ordered_json& json, const std::vector<OtherArray>& arrays);
   std::optional<CommonFix> only_order(const Diagnostic& finding, std::size_t fewest_dimensions,
                                       std::size_t orders);
-  std::optional<CommonFix> channels_last_by_strides();
   std::optional<SeveralFixes> only_way(std::size_t count, std::optional<DataType> floats,
                                        const std::optional<Replacement>& choice);
 

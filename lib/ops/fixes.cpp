@@ -126,6 +126,7 @@ class FixFinder {
     }
     // Other values of fields may fit an image in NHWC by chance.
     if (is_only && say_if_known(common_.channels_last(target), target)) return;
+    if (is_only && say_if_known(common_.channels_last_by_strides(), target)) return;
     auto fix = fix_by_ideas(findings, target, here, 1);
     if (!fix && is_only) {
       const auto only = common_.choice();
@@ -361,6 +362,7 @@ class FixFinder {
     const auto only = common_.choice();
     auto fix = only ? std::optional(CommonFix{{*only}, words_of({*only})}) : std::nullopt;
     if (!fix) fix = common_.order(findings.front());
+    if (!fix) fix = common_.channels_last_by_strides();
     if (!fix) fix = common_.dimensions();
     if (fix) {
       say_together(*fix);

@@ -314,7 +314,7 @@ TEST_CASE("LP_POOLING: sizes, types and windows") {
   });
 }
 
-// Their heads have a dimension of their own here, as in other libraries.
+// Queries, keys and values whose heads have a dimension of their own, as in other libraries.
 TEST_CASE("MULTIHEAD_ATTENTION: more dimensions than it has") {
   check_refused("MULTIHEAD_ATTENTION", {
     {R"("QueryTensor": {"DataType": "FLOAT32", "Sizes": [^2, 4, 3, 8]}, )"

@@ -42,12 +42,12 @@ inline std::string tensor(const std::string& name, std::int64_t type,
   return tensor_head(name, type, sizes) + part(9, raw);
 }
 
-// An AttributeProto with one value or several.
-
 /// One element of BOOL.
 inline std::string truth(const std::string& name, bool is_true) {
   return tensor(name, 9, {1}, std::string(1, is_true ? '\1' : '\0'));
 }
+
+// An AttributeProto with one value or several.
 
 inline std::string integer(const std::string& name, std::int64_t value) {
   return part(1, name) + number(3, value) + number(20, 2);
