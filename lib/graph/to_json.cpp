@@ -1,5 +1,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/path.hpp"
 #include "base/text.hpp"
@@ -53,7 +54,11 @@ Json values_json(const std::vector<std::byte>& bytes, const GraphTensor* reader)
 class GraphJson {
  public:
   GraphJson(const Graph& graph, const std::string& path)
-      : graph_(graph), path_(path), readers_(first_readers(graph)) {}
+      : graph_(graph), path_(path), readers_(first_readers(graph)) {
+    for (const GraphNode& node : graph.nodes)
+      names_.insert(node.outputs.begin(), node.outputs.end());
+    names_.insert(graph.inputs.begin(), graph.inputs.end());
+  }
 
   Json make() {
     Json json{{"inputs", Json::array()}};
@@ -98,7 +103,7 @@ class GraphJson {
     return values_json(constant.bytes, reader == readers_.end() ? nullptr : reader->second);
   }
 
-  static Json node_json(const GraphNode& node, const GraphOperator& operation) {
+  Json node_json(const GraphNode& node, const GraphOperator& operation) {
     std::vector<std::string> messages;
     DescribedNode described = describe(node, operation, messages);
     if (!messages.empty())
@@ -107,9 +112,8 @@ class GraphJson {
     Json bindings = Json::object();
     for (const NodeTensor& tensor : described.tensors) {
       if (tensor.field->is_tensor_array()) {
-        // One of several that nothing reads has a name all the same: the others keep their places.
-        bindings[tensor.field->name].push_back(tensor.edge.empty() ? node.name + "." + tensor.name()
-                                                                   : tensor.edge);
+        bindings[tensor.field->name].push_back(
+            tensor.edge.empty() ? new_name(node.name + "." + tensor.name()) : tensor.edge);
       } else if (!tensor.edge.empty()) {
         bindings[tensor.field->name] = tensor.edge;
       }
@@ -119,9 +123,17 @@ class GraphJson {
     return json;
   }
 
+  /// A name for one of several tensors that nothing reads, so that the others keep their places.
+  std::string new_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (std::size_t i = 2; !names_.insert(name).second; ++i) name = wanted + std::to_string(i);
+    return name;
+  }
+
   const Graph& graph_;
   const std::string& path_;
   std::map<std::string, const GraphTensor*> readers_;
+  std::set<std::string> names_;  // of edges
 };
 
 }  // namespace

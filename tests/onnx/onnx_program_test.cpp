@@ -242,6 +242,20 @@ TEST_CASE("onnx program: a graph in JSON has the part of a Split that its model 
   }
 }
 
+TEST_CASE("onnx program: parts that nothing reads have names in JSON, though nodes share theirs") {
+  const auto split = [](const char* from, const char* first, const char* rest) {
+    return node("Split", {from}, {first, rest}, {integer("axis", 1)}) + part(3, "split");
+  };
+  const Sample sample;
+  sample.folder().write("m.onnx", model({.nodes = {split("x", "a", "b"), split("b", "c", "d")},
+                                         .inputs = {value("x", {"2", "4"})},
+                                         .outputs = {value("d", {})},
+                                         .version = 11}));
+  REQUIRE(sample.run({"convert", "m.onnx", "--to-graph", "g.json"}).code == 0);
+  const auto checked = sample.run({"check", "g.json"});
+  CHECK_MESSAGE(checked.code == 0, checked.error);
+}
+
 TEST_CASE("onnx program: the folder of a test is its model for other commands") {
   const Sample sample;
   CHECK(has(sample.run({"check", "onnx", "--dim", "batch=2"}).output, "onnx/model.onnx: ok: "));
