@@ -11,7 +11,7 @@ constexpr const char* shader = "the provider computes it with a shader of its ow
 constexpr const char* dynamic = "the sizes of its output depend on the values of its input";
 constexpr const char* absent = "ONNX Runtime's DirectML provider does not have this operator";
 constexpr const char* random_values = "its output is random";
-constexpr const char* function =
+constexpr const char* by_function =
     "ONNX Runtime replaces it by the nodes of its function, which are not read here";
 
 constexpr OnnxOperator unsupported_table[]{
@@ -45,11 +45,11 @@ constexpr OnnxOperator unsupported_table[]{
     {"RandomUniformLike", "", "", nullptr, random_values},
     {"Det", "", "", nullptr, absent},
     {"MelWeightMatrix", "", "", nullptr, absent},
-    {"BlackmanWindow", "", "", nullptr, function},
-    {"HammingWindow", "", "", nullptr, function},
-    {"HannWindow", "", "", nullptr, function},
-    {"NegativeLogLikelihoodLoss", "", "", nullptr, function},
-    {"SoftmaxCrossEntropyLoss", "", "", nullptr, function},
+    {"BlackmanWindow", "", "", nullptr, by_function},
+    {"HammingWindow", "", "", nullptr, by_function},
+    {"HannWindow", "", "", nullptr, by_function},
+    {"NegativeLogLikelihoodLoss", "", "", nullptr, by_function},
+    {"SoftmaxCrossEntropyLoss", "", "", nullptr, by_function},
     {"Adagrad", "ai.onnx.preview.training", "", nullptr, absent},
     {"Adam", "ai.onnx.preview.training", "", nullptr, absent},
     {"Momentum", "ai.onnx.preview.training", "", nullptr, absent},

@@ -341,7 +341,7 @@ class Reader {
 
 std::string_view Node::first_output() const {
   const auto found =
-      std::ranges::find_if(outputs, [](std::string_view name) { return !name.empty(); });
+      std::ranges::find_if(outputs, [](std::string_view output) { return !output.empty(); });
   return found == outputs.end() ? std::string_view() : *found;
 }
 

@@ -1,5 +1,7 @@
 // What attributes of ONNX's nodes become in the fields of DirectML's operators, where ONNX's own
 // tests of operators have no example.
+#include <doctest/doctest.h>
+
 #include <cctype>
 #include <cmath>
 #include <map>
