@@ -1,7 +1,6 @@
 // Operators of com.microsoft, which ONNX Runtime's optimizer and exporters make.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -81,13 +80,6 @@ void map_skip_layer_normalization(Mapping& node) {
                .set("Epsilon", node.real("epsilon", 1e-12F)));
 }
 
-std::uint64_t required_count(const Mapping& node, const char* name) {
-  const std::int64_t number = node.required_integer(name);
-  if (number < 1 || number > 0x7FFFFFFF)
-    Mapping::refuse_invalid("its " + std::string(name) + " is " + std::to_string(number));
-  return static_cast<std::uint64_t>(number);
-}
-
 void require_elements(const Value& value, const char* what, std::uint64_t count) {
   if (element_count(value.sizes) == count) return;
   Mapping::refuse_invalid("its " + std::string(what) + " have the sizes " + list_of(value.sizes),
@@ -95,9 +87,9 @@ void require_elements(const Value& value, const char* what, std::uint64_t count)
 }
 
 void map_matmul_n_bits(Mapping& node) {
-  const std::uint64_t k = required_count(node, "K"), n = required_count(node, "N");
-  const std::uint64_t block = required_count(node, "block_size");
-  if (required_count(node, "bits") != 4) Mapping::refuse("its bits are not 4");
+  const std::uint64_t k = node.required_count("K"), n = node.required_count("N");
+  const std::uint64_t block = node.required_count("block_size");
+  if (node.required_count("bits") != 4) Mapping::refuse("its bits are not 4");
   if (node.has(4) || node.has(5)) Mapping::refuse("it has g_idx or a bias");
   const Value& value = node.in(0);
   if (value.sizes.empty() || value.sizes.back() != k)
@@ -151,31 +143,165 @@ void map_matmul_n_bits(Mapping& node) {
                .set("Beta", 0.0F));
 }
 
-void map_attention(Mapping& node) {
-  for (std::size_t i = 4; i < node.input_count(); ++i) {
-    if (node.has(i)) Mapping::refuse("it has a mask, a bias of attention or a past");
+/// The embeddings of the positions of all words, {batch, words, size}.
+View position_embeddings(Mapping& node, const Sizes& words) {
+  const View table = node.view(3);
+  const Sizes all{words[0], words[1], table.sizes.back()};
+  if (node.has(8)) {
+    const View places = node.view(8);
+    if (places.sizes != words && places.sizes != Sizes{1, words[1]})
+      Mapping::refuse_invalid("its position_ids have the sizes " + list_of(places.sizes),
+                              "there is one for each word " + list_of(words));
+    return broadcast(node.rows_of(table, places), all);
   }
-  if (node.wants(1) || node.wants(2)) Mapping::refuse("it has more than one output");
-  if (node.integer("unidirectional", 0) != 0) Mapping::refuse("it is unidirectional");
-  const Sizes& query = node.in(0).sizes;
-  if (!node.has(1) || !node.has(2) || query.size() != 3 || node.in(1).sizes.size() != 3 ||
-      node.in(2).sizes.size() != 3)
-    Mapping::refuse("its query, key and value are not apart, with 3 dimensions each");
-  const std::uint64_t heads = required_count(node, "num_heads");
-  if (query[2] % heads != 0) Mapping::refuse_invalid("its num_heads does not fit its query");
-  const auto size = static_cast<float>(query[2] / heads);
-  const float scale = node.real("scale", 0);
-  const View first = node.view(0), second = node.view(1), third = node.view(2);
-  DmlOperator operation("MULTIHEAD_ATTENTION");
-  operation.input("QueryTensor", first).input("KeyTensor", second).input("ValueTensor", third);
-  if (node.has(3)) operation.input("BiasTensor", node.view(3));
-  node.add(operation
-               .output("OutputTensor",
-                       node.output(0, node.in(0), {query[0], query[1], node.in(2).sizes[2]}))
-               .set("Scale", scale != 0 ? scale : 1 / std::sqrt(size))
-               .set("MaskFilterValue", node.real("mask_filter_value", -10000))
-               .count("HeadCount", heads)
-               .choose("MaskType", "NONE"));
+  if (table.sizes[0] < words[1])
+    Mapping::refuse_invalid("its position_embedding has the sizes " + list_of(table.sizes),
+                            "there is one for each of " + std::to_string(words[1]) + " words");
+  return broadcast(cropped(table, {words[1], table.sizes[1]}), all);
+}
+
+/// How many places of each sequence's mask are 1.
+void add_mask_index(Mapping& node, const Sizes& words) {
+  if (!node.wants(1)) return;
+  if (!node.has(7))
+    return node.constant_output(1,
+                                new_data(DataType::Int32, {words[0]},
+                                         std::vector<std::byte>(words[0] * sizeof(std::int32_t))));
+  const View mask = node.view(7);
+  Mapping::require_sizes("mask", mask.sizes, words, "there is one number for each word");
+  View counts = node.temporary(DataType::UInt32, words);
+  node.add_binary("ELEMENT_WISE_LOGICAL_EQUALS", mask, node.constant_number(mask.type, 1), counts);
+  counts.type = DataType::Int32;
+  const View to = node.output(1, DataType::Int32, {words[0]});
+  node.add(DmlOperator("REDUCE")
+               .choose("Function", "SUM")
+               .input("InputTensor", padded(counts))
+               .output("OutputTensor", reshaped(to, {1, 1, words[0], 1}))
+               .counts("Axes", {3}));
+}
+
+void map_embedding(Mapping& node) {
+  const View words = node.view(0);
+  if (words.sizes.size() != 2)
+    Mapping::refuse_invalid("its input_ids have the sizes " + list_of(words.sizes),
+                            "they are {batch, words}");
+  for (const std::size_t table : {2U, 3U, 4U}) {
+    const bool is_needed = table != 4 || node.has(4);
+    if (is_needed &&
+        (node.in(table).sizes.size() != 2 || node.in(table).sizes[1] != node.in(2).sizes.back()))
+      Mapping::refuse_invalid("its embeddings have the sizes " + list_of(node.in(2).sizes) +
+                                  " and " + list_of(node.in(table).sizes),
+                              "each is {rows, size}, of one size");
+  }
+  const Sizes all{words.sizes[0], words.sizes[1], node.in(2).sizes[1]};
+  const View embedded = node.rows_of(node.view(2), words);
+  const View positions = position_embeddings(node, words.sizes);
+  const bool has_segments = node.has(4);
+  const View total =
+      node.wants(2) ? node.output(2, node.in(2), all) : node.temporary(embedded.type, all);
+  const View sum = has_segments ? node.temporary(embedded.type, all) : total;
+  node.add_binary("ELEMENT_WISE_ADD", embedded, positions, sum);
+  if (has_segments) {
+    const View segments = node.view(1);
+    Mapping::require_sizes("segment_ids", segments.sizes, words.sizes,
+                           "there is one for each word");
+    node.add_binary("ELEMENT_WISE_ADD", sum, node.rows_of(node.view(4), segments), total);
+  }
+  const View to = node.output(0, node.in(2), all);
+  node.add(DmlOperator("MEAN_VARIANCE_NORMALIZATION1")
+               .input("InputTensor", padded(total))
+               .input("ScaleTensor", padded(node.view(5)))
+               .input("BiasTensor", padded(node.view(6)))
+               .output("OutputTensor", padded(to))
+               .counts("Axes", {3})
+               .flag("NormalizeVariance", true)
+               .set("Epsilon", node.real("epsilon", 1e-12F)));
+  add_mask_index(node, words.sizes);
+}
+
+/// Groups of channels are normalized, which stand last or second. Its activation is x * sigmoid(x).
+void map_group_norm(Mapping& node) {
+  const Value& value = node.in(0);
+  if (value.sizes.size() != 4)
+    Mapping::refuse_invalid("its input has " + counted(value.sizes.size(), "dimension"),
+                            "it is an image of 4");
+  const bool is_last = node.integer("channels_last", 1) != 0;
+  const std::uint64_t channels = value.sizes[is_last ? 3 : 1], batch = value.sizes[0];
+  const std::uint64_t groups = node.required_count("groups");
+  if (channels % groups != 0)
+    Mapping::refuse_invalid(
+        "its " + counted(channels, "channel") + " have no " + counted(groups, "equal group"),
+        "channels come in groups of the same size");
+  const std::uint64_t part = channels / groups;
+  const std::uint64_t places = value.sizes[2] * value.sizes[is_last ? 1 : 3];
+  const Strides strides = is_last ? Strides{channels * places, 1, channels, part}
+                                  : Strides{channels * places, places, 1, places * part};
+  const auto in_groups = [&](View view) {
+    view.sizes = {batch, part, places, groups};
+    view.strides = strides;
+    return view;
+  };
+  const auto factor = [&](std::size_t input, const char* name) {
+    View view = node.converted(node.view(input), value.type);
+    Mapping::require_sizes(name, view.sizes, {channels}, "there is one for each channel");
+    view.sizes = {batch, part, places, groups};
+    view.strides = {0, 1, 0, part};
+    return view;
+  };
+  const View to = node.output(0, value, value.sizes);
+  const std::int64_t activation = node.integer("activation", 0);
+  if (activation != 0 && activation != 1)
+    Mapping::refuse_invalid("its activation is " + std::to_string(activation),
+                            "0 is none, and 1 is x * sigmoid(x)");
+  // Its elements lie in the order of the input, but the last operator must write them in that
+  // order.
+  const View made = node.temporary(value.type, value.sizes);
+  node.add(DmlOperator("MEAN_VARIANCE_NORMALIZATION1")
+               .input("InputTensor", in_groups(node.view(0)))
+               .input("ScaleTensor", factor(1, "gamma"))
+               .input("BiasTensor", factor(2, "beta"))
+               .output("OutputTensor", in_groups(made))
+               .counts("Axes", {1, 2})
+               .flag("NormalizeVariance", true)
+               .set("Epsilon", node.real("epsilon", 1e-5F)));
+  if (activation == 0) return node.add_unary("ELEMENT_WISE_IDENTITY", made, to);
+  const View gate = node.temporary(value.type, value.sizes);
+  node.add_unary("ACTIVATION_SIGMOID", made, gate);
+  node.add_binary("ELEMENT_WISE_MULTIPLY", made, gate, to);
+}
+
+void map_bias_add(Mapping& node) {
+  const Sizes& sizes = node.in(0).sizes;
+  Mapping::require_sizes("bias", node.in(1).sizes, {sizes.empty() ? 1 : sizes.back()},
+                         "there is one for each channel");
+  Mapping::require_sizes("skip", node.in(2).sizes, sizes, "it has the sizes of the input");
+  const View from = node.view(0);
+  const View sum = node.temporary(from.type, sizes);
+  node.add_binary("ELEMENT_WISE_ADD", from, node.view(1), sum);
+  node.add_binary("ELEMENT_WISE_ADD", sum, node.view(2), node.output(0, node.in(0), sizes));
+}
+
+/// The left half of the sum with the bias, times the GELU of the right half.
+void map_bias_split_gelu(Mapping& node) {
+  const Value& value = node.in(0);
+  if (value.sizes.size() != 3 || value.sizes[2] % 2 != 0)
+    Mapping::refuse_invalid("its input has the sizes " + list_of(value.sizes),
+                            "it is {batch, rows, two equal halves}");
+  Mapping::require_sizes("bias", node.in(1).sizes, {value.sizes[2]},
+                         "there is one for each channel");
+  Sizes half = value.sizes;
+  half[2] /= 2;
+  const View from = node.view(0);
+  const View sum = node.temporary(value.type, value.sizes);
+  const View left = node.temporary(value.type, half), right = node.temporary(value.type, half);
+  const View gate = node.temporary(value.type, half);
+  node.add_binary("ELEMENT_WISE_ADD", from, node.view(1), sum);
+  node.add(DmlOperator("SPLIT")
+               .input("InputTensor", padded(sum))
+               .outputs("OutputTensors", {padded(left), padded(right)})
+               .count("Axis", 3));
+  node.add_unary("ACTIVATION_GELU", right, gate);
+  node.add_binary("ELEMENT_WISE_MULTIPLY", left, gate, node.output(0, value, half));
 }
 
 constexpr OnnxOperator contrib_table[]{
@@ -187,7 +313,12 @@ constexpr OnnxOperator contrib_table[]{
     {"SkipSimplifiedLayerNormalization", microsoft,
      "ELEMENT_WISE_ADD, MEAN_VARIANCE_NORMALIZATION2", map_skip_layer_normalization},
     {"MatMulNBits", microsoft, "DEQUANTIZE and GEMM", map_matmul_n_bits},
-    {"MultiHeadAttention", microsoft, "MULTIHEAD_ATTENTION", map_attention},
+    {"EmbedLayerNormalization", microsoft, "GATHER, ELEMENT_WISE_ADD, MEAN_VARIANCE_NORMALIZATION1",
+     map_embedding},
+    {"GroupNorm", microsoft, "MEAN_VARIANCE_NORMALIZATION1, ACTIVATION_SIGMOID", map_group_norm},
+    {"BiasAdd", microsoft, "ELEMENT_WISE_ADD", map_bias_add},
+    {"BiasSplitGelu", microsoft, "ELEMENT_WISE_ADD, SPLIT, ACTIVATION_GELU, ELEMENT_WISE_MULTIPLY",
+     map_bias_split_gelu},
 };
 
 }  // namespace

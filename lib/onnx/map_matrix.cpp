@@ -60,9 +60,8 @@ View turned(const View& view) {
   return transposed(view, order);
 }
 
-Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
-  View a = node.view(first);
-  View b = node.view(second);
+Matrices matrices_of(Mapping& node, View a, View b) {
+  const std::string text = list_of(a.sizes) + " and " + list_of(b.sizes);
   if (node.integer("transA", 0) != 0) a = turned(a);
   if (node.integer("transB", 0) != 0) b = turned(b);
   if (a.sizes.empty() || b.sizes.empty())
@@ -71,7 +70,6 @@ Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
   if (is_row) a.sizes.insert(a.sizes.begin(), 1);
   if (is_column) b.sizes.push_back(1);
   const std::size_t count = std::max({a.sizes.size(), b.sizes.size(), matrix_dimensions});
-  const std::string text = list_of(node.in(first).sizes) + " and " + list_of(node.in(second).sizes);
   const std::size_t rank = std::max(a.sizes.size(), b.sizes.size());
   a = padded(a, count);
   b = padded(b, count);
@@ -98,7 +96,7 @@ Matrices matrices_of(Mapping& node, std::size_t first, std::size_t second) {
 }
 
 void map_matrix_product(Mapping& node) {
-  const Matrices made = matrices_of(node, 0, 1);
+  const Matrices made = matrices_of(node, node.view(0), node.view(1));
   const View to = reshaped(node.output(0, made.a.type, made.onnx_output), made.output);
   node.add(DmlOperator("GEMM")
                .input("ATensor", made.a)
@@ -128,7 +126,7 @@ View line_view(Mapping& node, std::size_t input, std::size_t dimensions, bool is
 }
 
 void map_integer_product(Mapping& node) {
-  const Matrices made = matrices_of(node, 0, 1);
+  const Matrices made = matrices_of(node, node.view(0), node.view(1));
   const std::size_t dimensions = made.output.size();
   DmlOperator operation("MATRIX_MULTIPLY_INTEGER");
   operation.input("ATensor", made.a).input("BTensor", made.b);
@@ -139,7 +137,7 @@ void map_integer_product(Mapping& node) {
 }
 
 void map_quantized_product(Mapping& node) {
-  const Matrices made = matrices_of(node, 0, 3);
+  const Matrices made = matrices_of(node, node.view(0), node.view(3));
   const std::size_t dimensions = made.output.size();
   DmlOperator operation("QUANTIZED_LINEAR_MATRIX_MULTIPLY");
   node.add(operation.input("ATensor", made.a)
@@ -282,12 +280,62 @@ void map_einsum(Mapping& node) {
                .counts("Axes", axes));
 }
 
+/// Ends a product of quantized matrices whose result is not quantized.
+void add_product_to_float(Mapping& node, DmlOperator& operation, const Matrices& made,
+                          std::size_t bias, DataType type) {
+  if (node.has(bias)) {
+    const View line = node.view(bias);
+    Mapping::require_sizes("bias", line.sizes, {made.output.back()},
+                           "there is one for each column");
+    operation.input("BiasTensor", broadcast(line, made.output));
+  }
+  node.add(
+      operation.input("ATensor", made.a)
+          .input("BTensor", made.b)
+          .output("OutputTensor", reshaped(node.output(0, type, made.onnx_output), made.output)));
+}
+
+void map_product_to_float(Mapping& node) {
+  const Matrices made = matrices_of(node, node.view(0), node.view(1));
+  const std::size_t dimensions = made.output.size();
+  DmlOperator operation("MATRIX_MULTIPLY_INTEGER_TO_FLOAT");
+  operation.input("AScaleTensor", line_view(node, 2, dimensions, true))
+      .input("BScaleTensor", line_view(node, 3, dimensions, false));
+  if (node.has(4)) operation.input("AZeroPointTensor", line_view(node, 4, dimensions, true));
+  if (node.has(5)) operation.input("BZeroPointTensor", line_view(node, 5, dimensions, false));
+  add_product_to_float(node, operation, made, 6, node.in(2).type);
+}
+
+void map_dynamic_product(Mapping& node) {
+  const View from = padded(node.view(0));
+  const View quantized = node.temporary(DataType::UInt8, node.in(0).sizes);
+  const View scale = node.temporary(from.type, Sizes(from.sizes.size(), 1));
+  const View zero = node.temporary(DataType::UInt8, scale.sizes);
+  node.add(DmlOperator("DYNAMIC_QUANTIZE_LINEAR")
+               .input("InputTensor", from)
+               .output("OutputTensor", padded(quantized))
+               .output("OutputScaleTensor", scale)
+               .output("OutputZeroPointTensor", zero));
+  const Matrices made = matrices_of(node, quantized, node.view(1));
+  const std::size_t dimensions = made.output.size();
+  const Sizes one(dimensions, 1);
+  DmlOperator operation("MATRIX_MULTIPLY_INTEGER_TO_FLOAT");
+  operation.input("AScaleTensor", reshaped(scale, one))
+      .input("AZeroPointTensor", reshaped(zero, one))
+      .input("BScaleTensor", line_view(node, 2, dimensions, false));
+  if (node.has(3)) operation.input("BZeroPointTensor", line_view(node, 3, dimensions, false));
+  add_product_to_float(node, operation, made, 4, from.type);
+}
+
 constexpr OnnxOperator matrix_table[]{
     {"Gemm", "", "GEMM", map_gemm},
     {"MatMul", "", "GEMM", map_matrix_product},
     {"FusedMatMul", microsoft, "GEMM", map_fused_product},
     {"MatMulInteger", "", "MATRIX_MULTIPLY_INTEGER", map_integer_product},
     {"QLinearMatMul", "", "QUANTIZED_LINEAR_MATRIX_MULTIPLY", map_quantized_product},
+    {"MatMulIntegerToFloat", microsoft, "MATRIX_MULTIPLY_INTEGER_TO_FLOAT", map_product_to_float},
+    {"DynamicQuantizeMatMul", microsoft,
+     "DYNAMIC_QUANTIZE_LINEAR, MATRIX_MULTIPLY_INTEGER_TO_FLOAT", map_dynamic_product},
     {"Einsum", "", "ELEMENT_WISE_MULTIPLY and REDUCE, or ELEMENT_WISE_IDENTITY", map_einsum},
 };
 

@@ -30,6 +30,22 @@ void Mapping::require_elements(const std::string& tensor, const Sizes& sizes) {
            "DirectML has no tensors without elements");
 }
 
+void Mapping::require_no_input(std::size_t input, const char* name) const {
+  if (has(input)) refuse("it has the input " + std::string(name));
+}
+
+void Mapping::require_no_output(std::size_t output, const char* name) const {
+  if (wants(output)) refuse("its output " + std::string(name) + " is used");
+}
+
+void Mapping::require_sizes(const std::string& name, const Sizes& sizes, const Sizes& expected,
+                            const std::string& rule) {
+  if (sizes == expected) return;
+  refuse_invalid(
+      "its " + name + " has the sizes " + list_of(sizes) + ", must have " + list_of(expected),
+      rule);
+}
+
 View Mapping::view(std::size_t input) {
   const Value& value = in(input);
   if (value.constant || !value.edge.empty()) used.push_back(&value);
@@ -103,6 +119,14 @@ void Mapping::require_attribute(std::string_view name) const {
 std::int64_t Mapping::required_integer(std::string_view name) const {
   require_attribute(name);
   return find(name)->integer;
+}
+
+std::uint64_t Mapping::required_count(std::string_view name) const {
+  const std::int64_t number = required_integer(name);
+  if (number < 1 || number > 0x7FFFFFFF)
+    refuse_invalid("its " + std::string(name) + " is " + std::to_string(number),
+                   "it must be from 1 to 2147483647");
+  return static_cast<std::uint64_t>(number);
 }
 
 float Mapping::real(std::string_view name, float other) const {
@@ -253,6 +277,19 @@ View Mapping::merged(const View& view, std::size_t most) {
     span = view.strides[i] * view.sizes[i];
   }
   return made;
+}
+
+View Mapping::rows_of(const View& table, const View& indices) {
+  Sizes sizes = indices.sizes;
+  sizes.push_back(table.sizes.back());
+  const View rows = temporary(table.type, sizes);
+  add(DmlOperator("GATHER")
+          .input("InputTensor", padded(table))
+          .input("IndicesTensor", padded(indices))
+          .output("OutputTensor", padded(rows))
+          .count("Axis", 2)
+          .count("IndexDimensions", 2));
+  return rows;
 }
 
 View Mapping::constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes) {

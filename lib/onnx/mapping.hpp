@@ -74,6 +74,12 @@ class Mapping {
   [[noreturn]] static void refuse(std::string message, std::string rule = "");
   [[noreturn]] static void refuse_invalid(std::string message, std::string rule = "");
 
+  /// Refuses an input, or an output that something reads, which no operator of DirectML has.
+  void require_no_input(std::size_t input, const char* name) const;
+  void require_no_output(std::size_t output, const char* name) const;
+  /// Refuses other sizes of what messages call `name`.
+  static void require_sizes(const std::string& name, const Sizes& sizes, const Sizes& expected,
+                            const std::string& rule);
   /// Refuses a tensor that DirectML cannot hold: one without elements, or with more than 64 bits
   /// count.
   static void require_elements(const std::string& tensor, const Sizes& sizes);
@@ -95,6 +101,8 @@ class Mapping {
   void require_attribute(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t other) const;
   std::int64_t required_integer(std::string_view name) const;
+  /// A required number from 1 on, of heads, rows or the like.
+  std::uint64_t required_count(std::string_view name) const;
   float real(std::string_view name, float other) const;
   std::string text(std::string_view name, std::string_view other) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
@@ -134,6 +142,8 @@ class Mapping {
   /// The view with its first dimensions as one, so that it has at most so many. Where strides do
   /// not allow that, it is copied.
   View merged(const View& view, std::size_t most);
+  /// The rows of a table {rows, size} that indices {batch, count} name: {batch, count, size}.
+  View rows_of(const View& table, const View& indices);
   /// A constant that the mapping makes.
   View constant(DataType type, const Sizes& sizes, std::vector<std::byte> bytes);
   View constant_number(DataType type, double number);

@@ -12,7 +12,8 @@ std::vector<OnnxOperator> all_rows() {
   for (const auto part :
        {element_wise_rows(), constant_rows(), shape_rows(), gather_rows(), reduction_rows(),
         window_rows(), matrix_rows(), normalization_rows(), quantization_rows(), recurrent_rows(),
-        resize_rows(), contrib_rows(), control_rows(), unsupported_rows()})
+        resize_rows(), contrib_rows(), attention_rows(), rotary_rows(), group_query_rows(),
+        standard_attention_rows(), control_rows(), unsupported_rows()})
     rows.insert(rows.end(), part.begin(), part.end());
   const auto key = [](const OnnxOperator& row) {
     return std::pair(std::string_view(row.domain), std::string_view(row.name));

@@ -19,6 +19,10 @@ std::span<const OnnxOperator> quantization_rows();
 std::span<const OnnxOperator> recurrent_rows();
 std::span<const OnnxOperator> resize_rows();
 std::span<const OnnxOperator> contrib_rows();
+std::span<const OnnxOperator> attention_rows();
+std::span<const OnnxOperator> rotary_rows();
+std::span<const OnnxOperator> group_query_rows();
+std::span<const OnnxOperator> standard_attention_rows();
 std::span<const OnnxOperator> control_rows();
 std::span<const OnnxOperator> unsupported_rows();
 

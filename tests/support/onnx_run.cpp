@@ -115,8 +115,9 @@ OnnxRun run_node(const OneNode& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Numbers& input = node.inputs[i];
     const std::string name = "input" + std::to_string(i);
-    names.push_back(input.values.empty() ? "" : name);
-    if (input.values.empty()) continue;
+    const bool is_left_out = input.values.empty() && input.sizes.empty();
+    names.push_back(is_left_out ? "" : name);
+    if (is_left_out) continue;
     std::vector<std::string> sizes;
     for (const std::uint64_t size : input.sizes) sizes.push_back(std::to_string(size));
     values.push_back(value(name, sizes, onnx_type(input.type)));

@@ -16,7 +16,7 @@ namespace dmlop::test {
 /// A tensor of numbers in row-major order.
 struct Numbers {
   Sizes sizes = {};
-  std::vector<double> values = {};  // none: an input that is left out
+  std::vector<double> values = {};  // without sizes and values: an input that is left out
   DataType type = DataType::Float32;
 };
 

@@ -1,0 +1,382 @@
+// Attention operators of ONNX, compared with the definition: the weights of the values are the
+// softmax of what a query has in common with each key.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "onnx_run.hpp"
+#include "onnx_writer.hpp"
+
+namespace dmlop::test::onnx_attention_test {
+namespace {
+
+using namespace onnx_bytes;
+
+constexpr double filter = -10000;
+
+/// {batch, rows, heads * size} as {batch, heads, rows, size}.
+Numbers heads_of(const Numbers& tensor, std::uint64_t heads) {
+  const std::uint64_t size = tensor.sizes[2] / heads;
+  return numbers_at({tensor.sizes[0], heads, tensor.sizes[1], size}, [&](const Sizes& place) {
+    return at(tensor, {place[0], place[2], place[1] * size + place[3]});
+  });
+}
+
+/// The opposite of heads_of.
+Numbers side_by_side(const Numbers& heads) {
+  const Sizes& sizes = heads.sizes;
+  return numbers_at({sizes[0], sizes[2], sizes[1] * sizes[3]}, [&](const Sizes& place) {
+    return at(heads, {place[0], place[2] / sizes[3], place[1], place[2] % sizes[3]});
+  });
+}
+
+/// The first `rows` rows of a cache {batch, heads, rows, size}, and other ones behind them.
+Numbers behind(const Numbers& cache, std::uint64_t rows, const Numbers& more) {
+  Sizes sizes = more.sizes;
+  sizes[2] += rows;
+  return numbers_at(sizes, [&](Sizes place) {
+    if (place[2] < rows) return at(cache, place);
+    place[2] -= rows;
+    return at(more, place);
+  });
+}
+
+/// What is added to the product of a query and a key, at {batch, head, query, key}.
+using Added = std::function<double(const Sizes&)>;
+
+/// The definition, of heads {batch, heads, rows, size}. Keys may have fewer heads than queries.
+Numbers attention(const Numbers& query, const Numbers& key, const Numbers& value, double scale,
+                  const Added& added) {
+  const std::uint64_t group = query.sizes[1] / key.sizes[1];
+  Sizes sizes = query.sizes;
+  sizes[3] = value.sizes[3];
+  return numbers_at(sizes, [&](const Sizes& place) {
+    double sum = 0, weights = 0;
+    for (std::uint64_t k = 0; k < key.sizes[2]; ++k) {
+      double product = 0;
+      for (std::uint64_t i = 0; i < key.sizes[3]; ++i)
+        product += at(query, {place[0], place[1], place[2], i}) *
+                   at(key, {place[0], place[1] / group, k, i});
+      const double weight = std::exp(product * scale + added({place[0], place[1], place[2], k}));
+      weights += weight;
+      sum += weight * at(value, {place[0], place[1] / group, k, place[3]});
+    }
+    return sum / weights;
+  });
+}
+
+double nothing(const Sizes&) {
+  return 0;
+}
+
+Numbers integers_of(const Sizes& sizes, const std::vector<double>& values) {
+  return {sizes, values, DataType::Int32};
+}
+
+constexpr std::uint64_t batch = 2, queries = 3, keys = 5, heads = 2, size = 4;
+const double usual_scale = 1 / std::sqrt(double{size});
+
+OneNode multihead(std::vector<Numbers> inputs, std::size_t outputs = 1) {
+  OneNode node{"MultiHeadAttention", std::move(inputs), {integer("num_heads", heads)}, outputs};
+  node.is_microsoft = true;
+  return node;
+}
+
+struct Tensors {
+  Numbers query = some_numbers({batch, queries, heads* size}, 1);
+  Numbers key = some_numbers({batch, keys, heads* size}, 2);
+  Numbers value = some_numbers({batch, keys, heads* size}, 3);
+
+  Numbers attended(const Added& added) const {
+    return side_by_side(attention(heads_of(query, heads), heads_of(key, heads),
+                                  heads_of(value, heads), usual_scale, added));
+  }
+};
+
+/// A random place counts or does not; the first one always does, so that no row is empty.
+Numbers some_mask(const Sizes& sizes) {
+  Numbers mask = some_numbers(sizes, 7);
+  mask.type = DataType::Int32;
+  for (std::size_t i = 0; i < mask.values.size(); ++i)
+    mask.values[i] = mask.values[i] > 0 || i % sizes.back() == 0;
+  return mask;
+}
+
+/// A node is refused, in these words among others.
+void check_says(const OneNode& node, const std::string& words) {
+  const std::string findings = run_node(node).findings;
+  CAPTURE(findings);
+  CAPTURE(words);
+  CHECK(findings.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("onnx attention: a mask says which keys count, in each of its forms") {
+  const Tensors given;
+  const auto check = [&](const Numbers& mask, const Added& counts) {
+    CAPTURE(mask.sizes.size());
+    const Numbers expected =
+        given.attended([&](const Sizes& place) { return counts(place) != 0 ? 0 : filter; });
+    CHECK(difference(multihead({given.query, given.key, given.value, {}, mask}), {expected}) == "");
+  };
+  const Numbers of_keys = some_mask({batch, keys});
+  check(of_keys, [&](const Sizes& place) { return at(of_keys, {place[0], place[3]}); });
+  const Numbers of_queries = some_mask({batch, queries, keys});
+  check(of_queries, [&](const Sizes& place) {
+    return at(of_queries, {place[0], place[2], place[3]});
+  });
+  const Numbers of_heads = some_mask({batch, heads, queries, keys});
+  check(of_heads, [&](const Sizes& place) { return at(of_heads, place); });
+  const Numbers of_one_head = some_mask({1, 1, queries, keys});
+  check(of_one_head, [&](const Sizes& place) {
+    return at(of_one_head, {0, 0, place[2], place[3]});
+  });
+  const Numbers lengths = integers_of({batch}, {4, 2});
+  check(lengths, [&](const Sizes& place) {
+    return static_cast<double>(place[3]) < lengths.values[place[0]];
+  });
+  const Numbers ends_and_starts = integers_of({2 * batch}, {4, 5, 1, 2});
+  check(ends_and_starts, [&](const Sizes& place) {
+    const auto key = static_cast<double>(place[3]);
+    return key < ends_and_starts.values[place[0]] && key >= ends_and_starts.values[2 + place[0]];
+  });
+}
+
+TEST_CASE("onnx attention: a bias of attention is added for all heads, or for each") {
+  const Tensors given;
+  for (const Sizes& sizes : {Sizes{batch, heads, queries, keys}, Sizes{1, heads, queries, keys},
+                             Sizes{batch, 1, queries, keys}, Sizes{1, 1, queries, keys}}) {
+    CAPTURE(sizes[0]);
+    CAPTURE(sizes[1]);
+    const Numbers bias = some_numbers(sizes, 4);
+    const Numbers expected = given.attended([&](const Sizes& place) {
+      return at(bias, {place[0] % sizes[0], place[1] % sizes[1], place[2], place[3]});
+    });
+    CHECK(difference(multihead({given.query, given.key, given.value, {}, {}, bias}), {expected}) ==
+          "");
+  }
+}
+
+TEST_CASE("onnx attention: keys and values may come together, with the queries, or from a node") {
+  const Tensors given;
+  const Numbers key = heads_of(given.key, heads), value = heads_of(given.value, heads);
+  const Numbers expected = given.attended(nothing);
+  const auto stacked = [](const Sizes& place, const std::vector<const Numbers*>& parts) {
+    return at(*parts[place[3]], {place[0], place[2], place[1], place[4]});
+  };
+  const Numbers two = numbers_at({batch, keys, heads, 2, size}, [&](const Sizes& place) {
+    return stacked(place, {&key, &value});
+  });
+  CHECK(difference(multihead({given.query, two}), {expected}) == "");
+  CHECK(difference(multihead({given.query, key, value}), {expected}) == "");
+
+  const Numbers query = heads_of(some_numbers({batch, keys, heads * size}, 5), heads);
+  const Numbers three = numbers_at({batch, keys, heads, 3, size}, [&](const Sizes& place) {
+    return stacked(place, {&query, &key, &value});
+  });
+  CHECK(difference(multihead({three}),
+                   {side_by_side(attention(query, key, value, usual_scale, nothing))}) == "");
+}
+
+TEST_CASE("onnx attention: earlier keys stand before the new ones and are given on") {
+  const Tensors given;
+  for (const std::uint64_t past : {0U, 3U}) {
+    CAPTURE(past);
+    const Numbers past_key = some_numbers({batch, heads, past, size}, 5);
+    const Numbers past_value = some_numbers({batch, heads, past, size}, 6);
+    const Numbers key = behind(past_key, past, heads_of(given.key, heads));
+    const Numbers value = behind(past_value, past, heads_of(given.value, heads));
+    const Numbers expected =
+        side_by_side(attention(heads_of(given.query, heads), key, value, usual_scale, nothing));
+    CHECK(difference(
+              multihead({given.query, given.key, given.value, {}, {}, {}, past_key, past_value}, 3),
+              {expected, key, value}) == "");
+  }
+}
+
+TEST_CASE("onnx attention: what does not fit is refused with its sizes") {
+  const Tensors given;
+  const auto& [query, key, value] = given;
+  check_says(multihead({query, key, value, {}, some_mask({batch, keys + 1})}),
+             "its mask has the sizes [2, 6]");
+  check_says(multihead({query, key, value, {}, integers_of({3}, {1, 1, 1})}),
+             "its mask has the sizes [3]");
+  check_says(multihead({query, key, value, {}, {}, some_numbers({batch, heads, keys, keys})}),
+             "its attention_bias has the sizes [2, 2, 5, 5]");
+  check_says(multihead({query, key, some_numbers({batch, queries, heads * size})}),
+             "its value has the sizes [2, 3, 8], must have [2, 5, 8]");
+  check_says(multihead({query, some_numbers({1, keys, heads * size}), value}),
+             "its key has the sizes [1, 5, 8], must have [2, 5, 8]");
+  check_says(multihead({query, key, value, {}, {}, {}, some_numbers({batch, heads, 3, size}), {}}),
+             "its past_key and past_value have different numbers of rows");
+  check_says(multihead({query, key, value, {}, {}, {}, some_numbers({batch, heads, 3, 3}), {}}),
+             "its past_key has the sizes [2, 2, 3, 3], must have [2, 2, 3, 4]");
+  OneNode odd = multihead({query, key, value});
+  odd.attributes = {integer("num_heads", 3)};
+  check_says(odd, "its query has 8 for its last dimension, which does not fit its 3 heads");
+  odd.attributes = {integer("num_heads", 0)};
+  check_says(odd, "its num_heads is 0");
+  OneNode causal = multihead({query, key, value});
+  causal.attributes.push_back(integer("unidirectional", 1));
+  check_says(causal, "it is unidirectional");
+}
+
+TEST_CASE("onnx attention: Attention projects its input to queries, keys and values") {
+  constexpr std::uint64_t width = 6;
+  for (const std::uint64_t value_size : {size, std::uint64_t{3}}) {
+    const std::uint64_t hidden = heads * size, columns = 2 * hidden + heads * value_size;
+    const Numbers input = some_numbers({batch, keys, width}, 1);
+    Numbers weights = some_numbers({width, columns}, 2);
+    for (double& weight : weights.values) weight /= 4;
+    const Numbers bias = some_numbers({columns}, 3);
+    for (const bool has_bias : {false, true}) {
+      CAPTURE(value_size);
+      CAPTURE(has_bias);
+      const auto projected = [&](std::uint64_t first, std::uint64_t count) {
+        return heads_of(
+            numbers_at(
+                {batch, keys, count},
+                [&](const Sizes& place) {
+                  double sum = has_bias ? bias.values[first + place[2]] : 0;
+                  for (std::uint64_t i = 0; i < width; ++i)
+                    sum += at(input, {place[0], place[1], i}) * at(weights, {i, first + place[2]});
+                  return sum;
+                }),
+            heads);
+      };
+      const Numbers mask = some_mask({batch, keys});
+      // A mask for more places than there are: the first ones count.
+      const Numbers large = some_mask({1, 1, keys + 2, keys + 2});
+      const auto check = [&](const Numbers& given, const Added& counts) {
+        const Numbers expected = side_by_side(
+            attention(projected(0, hidden), projected(hidden, hidden),
+                      projected(2 * hidden, heads * value_size), usual_scale,
+                      [&](const Sizes& place) { return counts(place) != 0 ? 0 : filter; }));
+        OneNode node{"Attention", {input, weights, has_bias ? bias : Numbers{}, given}};
+        node.attributes = {integer("num_heads", heads)};
+        const auto written = [](std::uint64_t count) { return static_cast<std::int64_t>(count); };
+        if (value_size != size)
+          node.attributes.push_back(integers(
+              "qkv_hidden_sizes", {written(hidden), written(hidden), written(heads * value_size)}));
+        node.is_microsoft = true;
+        CHECK(difference(node, {expected}) == "");
+      };
+      check(mask, [&](const Sizes& place) { return at(mask, {place[0], place[3]}); });
+      check(large, [&](const Sizes& place) { return at(large, {0, 0, place[2], place[3]}); });
+      check({}, [](const Sizes&) { return 1; });
+    }
+  }
+}
+
+TEST_CASE("onnx attention: Attention refuses weights and attributes that it cannot follow") {
+  const auto node_of = [](Numbers weights, const std::vector<std::string>& attributes) {
+    OneNode node{"Attention", {some_numbers({batch, keys, 6}), std::move(weights)}, attributes};
+    node.is_microsoft = true;
+    return node;
+  };
+  const std::string two = integer("num_heads", 2);
+  check_says(node_of(some_numbers({6, 25}), {two}), "its weights have 25 columns");
+  check_says(node_of(some_numbers({6, 24}), {two, integers("qkv_hidden_sizes", {8, 8, 6})}),
+             "its weights have 24 columns");
+  check_says(node_of(some_numbers({6, 24}), {two, integers("qkv_hidden_sizes", {8, 6, 10})}),
+             "its weights have 24 columns");
+  check_says(node_of(some_numbers({7, 24}), {two}), "its input and weights have the sizes");
+  check_says(node_of(some_numbers({6, 24}), {two, integer("unidirectional", 1)}),
+             "it has unidirectional");
+  CHECK(run_node(node_of(some_numbers({6, 24}), {two})).findings == "");
+}
+
+TEST_CASE("onnx attention: ONNX's own has heads side by side or apart, and may share keys") {
+  constexpr std::uint64_t key_heads = 2, query_heads = 4, value_size = 3;
+  const Numbers query = some_numbers({batch, query_heads, queries, size}, 1);
+  const Numbers key = some_numbers({batch, key_heads, keys, size}, 2);
+  const Numbers value = some_numbers({batch, key_heads, keys, value_size}, 3);
+  const Numbers past_key = some_numbers({batch, key_heads, 2, size}, 4);
+  const Numbers past_value = some_numbers({batch, key_heads, 2, value_size}, 5);
+  const std::vector<std::string> counts{integer("q_num_heads", query_heads),
+                                        integer("kv_num_heads", key_heads)};
+  const Numbers expected = attention(query, key, value, usual_scale, nothing);
+  CHECK(difference({"Attention", {query, key, value}, {}, 1, 23}, {expected}) == "");
+  CHECK(difference({"Attention",
+                    {side_by_side(query), side_by_side(key), side_by_side(value)},
+                    counts,
+                    1,
+                    23},
+                   {side_by_side(expected)}) == "");
+  const Numbers all_keys = behind(past_key, 2, key), all_values = behind(past_value, 2, value);
+  CHECK(difference({"Attention", {query, key, value, {}, past_key, past_value}, {}, 3, 23},
+                   {attention(query, all_keys, all_values, usual_scale, nothing), all_keys,
+                    all_values}) == "");
+  CHECK(difference({"Attention", {query, key, value}, {real("scale", 0.25F)}, 1, 23},
+                   {attention(query, key, value, 0.25, nothing)}) == "");
+  check_says({"Attention",
+              {query, key, value, {}, past_key, past_value},
+              {integer("is_causal", 1)},
+              1,
+              23},
+             "it is causal and has earlier keys");
+  check_says({"Attention", {query, key, value}, {real("softcap", 1)}, 1, 23}, "it has a softcap");
+  check_says({"Attention", {query, key, value}, {}, 4, 23}, "its output qk_matmul_output is used");
+  check_says({"Attention", {query, some_numbers({batch, key_heads, keys, 3}), value}, {}, 1, 23},
+             "its key has the sizes [2, 5, 6], must have [2, 5, 8]");
+  check_says({"Attention", {query, key, value, some_numbers({queries, 4})}, {}, 1, 23},
+             "do not fit together");
+  check_says({"Attention", {side_by_side(query), key, value}, {}, 1, 23}, "q_num_heads");
+}
+
+TEST_CASE("onnx attention: ONNX's own adds a mask, or minus infinity where a key does not count") {
+  const Numbers query = some_numbers({batch, heads, queries, size}, 1);
+  const Numbers key = some_numbers({batch, heads, keys, size}, 2);
+  const Numbers value = some_numbers({batch, heads, keys, size}, 3);
+  const double never = -std::numeric_limits<double>::infinity();
+  for (const bool is_causal : {false, true}) {
+    const auto check = [&](const Numbers& mask, bool is_boolean, const Added& added) {
+      CAPTURE(is_causal);
+      CAPTURE(mask.sizes.size());
+      const Numbers expected = attention(query, key, value, usual_scale, [&](const Sizes& place) {
+        return is_causal && place[3] > place[2] ? never : added(place);
+      });
+      const auto written = [](const Numbers& tensor) {
+        std::vector<std::string> sizes;
+        for (const std::uint64_t one : tensor.sizes) sizes.push_back(std::to_string(one));
+        return sizes;
+      };
+      std::map<std::string, Numbers> given{{"q", query}, {"k", key}, {"v", value}};
+      Parts parts{
+          .inputs = {onnx_bytes::value("q", written(query)), onnx_bytes::value("k", written(key)),
+                     onnx_bytes::value("v", written(value))},
+          .outputs = {onnx_bytes::value("y", {})},
+          .version = 23};
+      std::vector<std::string> names{"q", "k", "v"};
+      if (!mask.values.empty()) {
+        constexpr std::int64_t boolean = 9;
+        names.emplace_back("mask");
+        parts.inputs.push_back(is_boolean ? onnx_bytes::value("mask", written(mask), boolean)
+                                          : onnx_bytes::value("mask", written(mask)));
+        given.emplace("mask", mask);
+      }
+      parts.nodes = {node("Attention", names, {"y"}, {integer("is_causal", is_causal)})};
+      const OnnxRun run = run_onnx(model(parts), given);
+      REQUIRE(run.findings == "");
+      CHECK(difference(run.outputs.at(0), expected) == "");
+    };
+    check({}, false, nothing);
+    const Numbers added = some_numbers({queries, keys}, 4);
+    check(added, false, [&](const Sizes& place) { return at(added, {place[2], place[3]}); });
+    const Numbers of_heads = some_numbers({batch, 1, queries, keys}, 5);
+    check(of_heads, false, [&](const Sizes& place) {
+      return at(of_heads, {place[0], 0, place[2], place[3]});
+    });
+    Numbers counts = some_mask({queries, keys});
+    counts.type = DataType::UInt8;
+    check(counts, true, [&](const Sizes& place) {
+      return at(counts, {place[2], place[3]}) != 0 ? 0 : never;
+    });
+  }
+}
+
+}  // namespace dmlop::test::onnx_attention_test
