@@ -131,7 +131,7 @@ int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
            "it as JSON, --to-bin Partition_0.bin as ONNX "
            "Runtime does");
   const bool to_ops = !options.to_ops.empty();
-  if (!options.request.inputs.empty() && !to_ops)
+  if (!options.request.inputs.empty() && !to_ops && !opened.is_onnx)
     refuse("-i is for --to-ops where the input is a graph; a graph names its constants");
   if (!options.to_graph.empty() + !options.to_bin.empty() + !options.to_op.empty() + to_ops > 1)
     refuse("--to-graph, --to-bin, --to-op and --to-ops exclude each other; keep one of them");
@@ -266,12 +266,11 @@ int convert(const ConvertOptions& options) {
   }
   Diagnostics diagnostics;
   const std::string& path = options.description.name();
-  // In a graph that is written, inputs of an ONNX model stay inputs.
-  const auto inputs = options.to_ops.empty() ? std::vector<NamedFile>{} : options.request.inputs;
   OnnxOptions onnx = options.onnx;
   if (options.to_ops.empty()) onnx.size_source = onnx::SizeSource::options;
-  const auto program = options.description.open(
-      path, onnx, inputs, {.checking = options.request.checking}, diagnostics, options.quiet);
+  const auto program =
+      options.description.open(path, onnx, options.request.inputs,
+                               {.checking = options.request.checking}, diagnostics, options.quiet);
   if (!program) return report(diagnostics, Format::text);
   if (program->kind == OpenedProgram::Kind::graph)
     return convert_graph(*program, options, std::move(diagnostics));
@@ -339,7 +338,8 @@ Action add_convert(OptionList& command) {
       .expected(1)
       .take_all();
   add_named_file_option(command, "-i,--input", options->request.inputs,
-                        "An input's .npy file, for --to-model and --to-ops")
+                        "An input's .npy file, for --to-model and --to-ops; in a graph that is "
+                        "made of an ONNX model, the input becomes a constant")
       .only_for({InputForm::description, InputForm::graph, InputForm::onnx_model}, named_by_model);
   add_named_file_option(command, "-o,--output", options->request.outputs,
                         "The output's .npy file, for --to-model (default: OutputTensor.npy)")

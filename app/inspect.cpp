@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 struct InspectOptions {
   std::optional<OptionList> command;  // that has these options
   std::vector<std::string> files;
+  std::vector<NamedFile> inputs;
   OnnxOptions onnx;
   ConfineOption confine;
   Format format = Format::text;
@@ -81,8 +82,8 @@ std::optional<Graph> open(const std::string& path, const InspectOptions& options
                           Diagnostics& diagnostics) {
   const ProgramSource source{.path = path,
                              .dimensions = options.onnx.sizes(),
-                             .fuses = options.onnx.fuses,
-                             .size_source = onnx::SizeSource::options};
+                             .inputs = options.inputs,
+                             .fuses = options.onnx.fuses};
   auto program =
       open_program(source, {.confinement = options.confine.confinement(path)}, diagnostics);
   if (!program || (program->kind == OpenedProgram::Kind::graph && !program->graph))
@@ -131,6 +132,10 @@ Action add_inspect(OptionList& command) {
                   ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), graphs (Partition_0.bin, "
                   "graph.json), or ONNX models; - is standard input")
       .required();
+  add_named_file_option(command, "-i,--input", options->inputs,
+                        "The file of an input of an ONNX model, for sizes and values that must be "
+                        "known; the input becomes a constant")
+      .only_for({InputForm::onnx_model});
   options->onnx.add_to(command);
   add_format_option(command, options->format);
   return [options] { return inspect(*options); };

@@ -52,13 +52,13 @@ std::optional<ConstantFile> file_of(const Graph& graph, const GraphConstant& con
 }
 
 /// The tensors of the edges: as they are written or, if nothing writes them, as they are read
-/// first.
-std::map<std::string, const GraphTensor*> tensors_by_edge(const Graph& graph) {
-  std::map<std::string, const GraphTensor*> written, read;
+/// first. They have the sizes that the file says, which nodes may see in another way.
+std::map<std::string, GraphTensor> tensors_by_edge(const Graph& graph) {
+  std::map<std::string, GraphTensor> written, read;
   const auto gather = [](const std::vector<std::string>& edges,
                          const std::vector<GraphTensor>& tensors, auto& gathered) {
     for (const GraphUse& use : uses_of(edges, tensors).value_or(std::vector<GraphUse>{})) {
-      if (use.tensor != nullptr && !use.edge.empty()) gathered.try_emplace(use.edge, use.tensor);
+      if (use.tensor != nullptr && !use.edge.empty()) gathered.try_emplace(use.edge, *use.tensor);
     }
   };
   for (const GraphNode& node : graph.nodes) {
@@ -68,6 +68,12 @@ std::map<std::string, const GraphTensor*> tensors_by_edge(const Graph& graph) {
     gather(node.inputs, operation->inputs, read);
   }
   written.merge(read);
+  for (auto& [edge, tensor] : written) {
+    const auto said = graph.sizes.find(edge);
+    if (said == graph.sizes.end()) continue;
+    tensor.sizes.assign(said->second.begin(), said->second.end());
+    tensor.strides.reset();
+  }
   return written;
 }
 
@@ -142,7 +148,7 @@ class GraphPrinter {
     print({graph_.file, ": ", std::string(format_of(graph_)), ", ",
            counted(graph_.nodes.size() - totals_.constants, "operator"), ", ",
            counted(totals_.constants, "constant"), "\n"});
-    print_edges(graph_.inputs, "input");
+    print_edges(input_names(graph_), "input");
     print_edges(graph_.outputs, "output");
     for (const GraphNode& node : graph_.nodes) {
       if (const auto* constant = std::get_if<GraphConstant>(&node.content))
@@ -169,7 +175,7 @@ class GraphPrinter {
 
   std::string text_of_edge(const std::string& edge) const {
     const auto found = tensors_.find(edge);
-    return found == tensors_.end() ? "" : text_of(*found->second);
+    return found == tensors_.end() ? "" : text_of(found->second);
   }
 
   void print_edges(const std::vector<std::string>& edges, const std::string& kind) const {
@@ -213,7 +219,7 @@ class GraphPrinter {
   }
 
   const Graph& graph_;
-  std::map<std::string, const GraphTensor*> tensors_;
+  std::map<std::string, GraphTensor> tensors_;
   Totals totals_;
 };
 
@@ -306,12 +312,12 @@ Json to_json(const Graph& graph, const GraphNode& node) {
 }
 
 Json described_edges(const std::vector<std::string>& edges,
-                     const std::map<std::string, const GraphTensor*>& tensors) {
+                     const std::map<std::string, GraphTensor>& tensors) {
   Json list = Json::array();
   for (const std::string& edge : edges) {
     list.push_back({{"name", edge}});
     const auto found = tensors.find(edge);
-    if (found != tensors.end()) list.back().update(to_json(*found->second));
+    if (found != tensors.end()) list.back().update(to_json(found->second));
   }
   return list;
 }
@@ -327,7 +333,7 @@ Json graph_json(const Graph& graph) {
   const Totals totals = totals_of(graph);
   Json json{{"file", graph.file},
             {"format", format_of(graph)},
-            {"inputs", described_edges(graph.inputs, tensors)},
+            {"inputs", described_edges(input_names(graph), tensors)},
             {"outputs", described_edges(graph.outputs, tensors)},
             {"nodes", Json::array()}};
   for (const GraphNode& node : graph.nodes) json["nodes"].push_back(to_json(graph, node));

@@ -128,6 +128,9 @@ struct Graph {
   bool has_written_descs = true;  // false: they follow from the nodes of an ONNX model
 };
 
+/// The names of all inputs, also of those that no node reads; "" where the file has none.
+std::vector<std::string> input_names(const Graph& graph);
+
 /// A tensor of a node and the edge that it is bound to: "" for none.
 struct GraphUse {
   std::string edge;

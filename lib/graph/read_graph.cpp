@@ -260,6 +260,15 @@ std::string title_of(const GraphNode& node) {
          (operation != nullptr ? printable(operation->type) : "constant") + ")";
 }
 
+std::vector<std::string> input_names(const Graph& graph) {
+  std::vector<std::string> names = graph.inputs;
+  auto unread = graph.unread_inputs.begin();
+  for (std::string& name : names) {
+    if (name.empty() && unread != graph.unread_inputs.end()) name = *unread++;
+  }
+  return names;
+}
+
 std::optional<std::vector<GraphUse>> uses_of(const std::vector<std::string>& edges,
                                              const std::vector<GraphTensor>& tensors) {
   const auto is_named = [](const std::string& edge) { return !edge.empty(); };

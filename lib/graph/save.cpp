@@ -14,6 +14,7 @@
 #include "graph/files.hpp"
 #include "graph/json_graph.hpp"
 #include "model/convert_json.hpp"
+#include "tensor/layout.hpp"
 
 namespace dmlop {
 namespace {
@@ -138,6 +139,36 @@ class ConstantFiles {
   std::set<std::string> taken_;
 };
 
+/// A serialized graph does not say what its inputs are: they are as large as what nodes read of
+/// them.
+void require_whole_inputs(const Graph& graph) {
+  std::map<std::string, std::uint64_t> read;  // elements that nodes reach, by the edge
+  for (const GraphNode& node : graph.nodes) {
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    const auto uses = operation ? uses_of(node.inputs, operation->inputs) : std::nullopt;
+    for (const GraphUse& use : uses.value_or(std::vector<GraphUse>{})) {
+      if (use.tensor == nullptr) continue;
+      const Sizes sizes(use.tensor->sizes.begin(), use.tensor->sizes.end());
+      const auto& strides = use.tensor->strides;
+      const auto reached = reached_elements(
+          sizes, strides ? Strides(strides->begin(), strides->end()) : packed_strides(sizes));
+      read[use.edge] = std::max(read[use.edge], reached.value_or(0));
+    }
+  }
+  for (const std::string& input : graph.inputs) {
+    const auto said = graph.sizes.find(input);
+    const auto reached = read.find(input);
+    if (said == graph.sizes.end() || reached == read.end()) continue;
+    const std::uint64_t count = element_count(said->second).value_or(0);
+    if (reached->second >= count) continue;
+    throw Error(ErrorKind::unavailable,
+                "the input \"" + printable(input) + "\" has " + std::to_string(count) +
+                    " elements, but nodes read the first " + std::to_string(reached->second) +
+                    " only: a serialized graph does not say how large its inputs are, and would "
+                    "refuse this one; write the graph as JSON, which says so");
+  }
+}
+
 /// Writes the files of constants. Returns their paths and that of the graph.
 std::vector<std::string> write_constants(const Graph& graph, const ConstantFiles& constants,
                                          const std::string& path) {
@@ -161,6 +192,7 @@ bool has_constants_elsewhere(const Graph& graph) {
 }  // namespace
 
 std::vector<std::string> save_serialized(const Graph& graph, const std::string& path) {
+  require_whole_inputs(graph);
   ConstantFiles constants(graph, path);
   const Graph placed = constants.place();
   std::vector<std::string> written = write_constants(graph, constants, path);

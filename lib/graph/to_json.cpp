@@ -62,7 +62,8 @@ class GraphJson {
 
   Json make() {
     Json json{{"inputs", Json::array()}};
-    for (const std::string& input : graph_.inputs) json["inputs"].push_back(input_json(input));
+    for (const std::string& input : input_names(graph_))
+      json["inputs"].push_back(input_json(input));
     Json constants = Json::object(), nodes = Json::array();
     for (const GraphNode& node : graph_.nodes) {
       if (const auto* operation = std::get_if<GraphOperator>(&node.content)) {

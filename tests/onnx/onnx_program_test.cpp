@@ -76,16 +76,14 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
 TEST_CASE("onnx program: what gives a size is what this command has") {
   const Sample sample;
   const std::string model = "onnx/model.onnx";
+  const auto refused = sample.run({"convert", model, "--to-graph", "g.json"});
+  CHECK(refused.code == 3);
+  CHECK(has(refused.error, "\n  help: write --dim batch=N\n"));
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"inspect", model},
-        std::vector<std::string>{"convert", model, "--to-graph", "g.json"}}) {
-    CAPTURE(arguments);
-    const auto refused = sample.run(arguments);
-    CHECK(refused.code == 3);
-    CHECK(has(refused.error, "\n  help: write --dim batch=N\n"));
-  }
-  CHECK(has(sample.run({"convert", model, "--to-ops", "ops"}).error,
-            "help: write --dim batch=N, or give the input's file with -i"));
+        std::vector<std::string>{"convert", model, "--to-ops", "ops"}})
+    CHECK(has(sample.run(arguments).error,
+              "help: write --dim batch=N, or give the input's file with -i"));
   sample.folder().write("jobs.json", R"([{"graph": "onnx/model.onnx"}])");
   const auto job = sample.run({"batch", "jobs.json", "--cpu"});
   CHECK(has(job.output + job.error,
@@ -103,7 +101,7 @@ TEST_CASE("onnx program: a size without a name comes from a file or from the mod
     return dmlop_program(arguments, {.folder = folder.path()});
   };
   CHECK(has(run({"check", "m.onnx"}).error, "help: give the input's file with -i\n"));
-  CHECK(has(run({"inspect", "m.onnx"}).error,
+  CHECK(has(run({"convert", "m.onnx", "--to-graph", "g.json"}).error,
             "help: write it into the model; dmlop check and run also take it from the input's "
             "file, with -i\n"));
 }
@@ -213,7 +211,63 @@ TEST_CASE("onnx program: a graph in JSON has the model's inputs, whatever its no
     REQUIRE(run({"run", "m.onnx", "-o", "y=y.npy"}).code == 0);
     const auto of_graph = run({"run", "g.json", "--expect", "y=y.npy"});
     CHECK_MESSAGE(of_graph.code == 0, of_graph.error);
+    const auto serialized = sample.run({"convert", "m.onnx", "--to-bin", "g.bin"});
+    if (serialized.code == 0) {
+      const auto of_bin = run({"run", "g.bin", "--expect", "y=y.npy"});
+      CHECK_MESSAGE(of_bin.code == 0, of_bin.error);
+    }
+    const bool reads_all = only.find("GatherElements") == std::string::npos;
+    CHECK(serialized.code == (reads_all ? 0 : 4));
+    CHECK(has(serialized.error,
+              "the input \"x\" has 8 elements, but nodes read the first 4 only") != reads_all);
   }
+}
+
+TEST_CASE("onnx program: a graph in JSON has inputs that nothing reads, and takes their files") {
+  const Sample sample;
+  sample.folder().write("m.onnx", model({.nodes = {node("Relu", {"x"}, {"y"})},
+                                         .inputs = {value("z", {"3"}), value("x", {"2", "4"})},
+                                         .outputs = {value("y", {})},
+                                         .version = 11}));
+  REQUIRE(sample.run({"convert", "m.onnx", "--to-graph", "g.json"}).code == 0);
+  CHECK(has(sample.folder().read("g.json"), R"({"name": "z"})"));
+  for (const char* file : {"m.onnx", "g.json"}) {
+    for (const bool has_unread : {false, true}) {
+      CAPTURE(file);
+      CAPTURE(has_unread);
+      std::vector<std::string> arguments{"run", file, "--cpu", "-i", "x=onnx/x.npy"};
+      if (has_unread) arguments.insert(arguments.end(), {"-i", "z=onnx/x.npy"});
+      const bool is_right = std::string(file) == "g.json" || !has_unread;  // [2,4] is no [3]
+      CHECK(sample.run(arguments).code == (is_right ? 0 : 3));
+    }
+  }
+}
+
+TEST_CASE("onnx program: an input that must be known is given to inspect and convert, too") {
+  const Sample sample;
+  sample.folder().write("m.onnx",
+                        model({.nodes = {node("Reshape", {"x", "sizes"}, {"y"})},
+                               .inputs = {value("x", {"2", "4"}), value("sizes", {"2"}, 7)},
+                               .outputs = {value("y", {})},
+                               .version = 14}));
+  sample.folder().write("sizes.pb", tensor("sizes", 7, {2}, raw_integers({4, 2})));
+  const std::vector<std::string> given{"-i", "sizes=sizes.pb"};
+  const auto run = [&](std::vector<std::string> arguments, bool has_sizes) {
+    if (has_sizes) arguments.insert(arguments.end(), given.begin(), given.end());
+    return sample.run(arguments);
+  };
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"inspect", "m.onnx"},
+        std::vector<std::string>{"convert", "m.onnx", "--to-graph", "g.json"}}) {
+    CHECK(has(run(command, false).error, "\"sizes\" must be known before anything runs"));
+    const auto done = run(command, true);
+    CHECK_MESSAGE(done.code == 0, done.error);
+  }
+  const std::string shown = run({"inspect", "m.onnx"}, true).output;
+  CHECK(has(shown, "input    x      FLOAT32 [2, 4]\ninput    sizes  used by no operator\n"));
+  CHECK(has(shown, "output   y  FLOAT32 [4, 2]\n"));
+  const auto ran = sample.run({"run", "g.json", "--cpu", "-i", "x=onnx/x.npy"});
+  CHECK_MESSAGE(ran.code == 0, ran.error);
 }
 
 // Its other parts are not read, but keep their places.
