@@ -112,7 +112,7 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
        "dmlop: error: run has no option \"--filter\"; batch has it"},
       {{"batch", ".", "-i", "x.npy"},
        2,
-       "dmlop: error: batch has no option \"-i\"; run, check, bench, convert have it"},
+       "dmlop: error: batch has no option \"-i\"; run, check, bench, convert, inspect have it"},
       {{"padding"}, 2, "dmlop: error: unknown command \"padding\""},
       {{"help", "rnu"}, 2, "dmlop: error: unknown command \"rnu\"; did you mean \"run\"?"},
       {{"rn"}, 2, "dmlop: error: unknown command \"rn\"; did you mean \"run\"?"},
