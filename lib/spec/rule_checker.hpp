@@ -49,8 +49,6 @@ class RuleChecker {
   /// Returns true if it added a finding.
   bool apply_to(const Statement& statement);
   bool infer(const Statement& statement);
-  /// "add --broadcast to stretch it as NumPy does"; nothing where that does not help.
-  Advice how_to_stretch(const Statement& statement) const;
   std::optional<Place> target_of(const Statement& statement) const;
   std::optional<Number> equation_value(const Statement& statement) const;
   std::optional<Number> size_out_of_range(const Statement& statement) const;
@@ -59,34 +57,41 @@ class RuleChecker {
   void set_size(const Place& target, TensorDesc& tensor, std::int64_t value);
   void correct(const Statement& statement);
   void after_violation(const Statement& statement, const Formula::Violation& violation);
-  void report(const Statement& statement, const Formula::Violation& violation);
-  void report_out_of_range(const Statement& statement, const Number& value);
-  std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
-  std::vector<Alternative> other_choices(const Statement& statement);
-  std::optional<Strides> repeating_strides(const Statement& statement);
-  void suggest(const Statement& statement, const Formula::Violation& violation,
-               Diagnostic& diagnostic);
-  void suggest_dimensions(const Statement& statement, const Formula::Violation& violation,
-                          Diagnostic& diagnostic) const;
   bool follows_from_finding(const Statement& statement, const Formula::Violation& violation) const;
   bool joins_finding(const Statement& statement, const Formula::Violation& violation);
   std::vector<Place> causes_of(const Statement& statement,
                                const Formula::Violation& violation) const;
   static std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+  bool is_kept(const Rule& rule) const {
+    return rule.by == Authority::both || (rule.by == Authority::page) == (judge_ == Judge::page);
+  }
+
+  // In rule_report.cpp, with suggest_sizes().
+  void report(const Statement& statement, const Formula::Violation& violation);
+  void report_out_of_range(const Statement& statement, const Number& value);
+  Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
+                              std::string message) const;
+  std::string message_of(const Statement& statement, const Formula::Violation& violation) const;
+  void suggest(const Statement& statement, const Formula::Violation& violation,
+               Diagnostic& diagnostic);
+  std::vector<Alternative> other_choices(const Statement& statement);
+  std::optional<Strides> repeating_strides(const Statement& statement);
+  /// "add --broadcast to stretch it as NumPy does"; nothing where that does not help.
+  Advice how_to_stretch(const Statement& statement) const;
+
+  // In rule_dimensions.cpp.
+  std::vector<std::string> layouts(const Formula& formula) const;
+  void suggest_dimensions(const Statement& statement, const Formula::Violation& violation,
+                          Diagnostic& diagnostic) const;
+  bool suggest_last_dimensions(const Statement& statement, Diagnostic& diagnostic);
+
   // In rule_counts.cpp, with infer_counts() and check_array_lengths().
   void refuse_empty(const Field& array, Field& count);
   std::optional<Replacement> other_count(const Statement& statement);
   bool suggest_count(const Statement& statement, const std::string& size, Diagnostic& diagnostic);
-  std::vector<std::string> layouts(const Formula& formula) const;
-  bool suggest_last_dimensions(const Statement& statement, Diagnostic& diagnostic);
   std::string such_as(const FieldSpec& array) const;
   void check_array_length(const Field& field);
   void blame_file(Diagnostic& diagnostic, std::size_t length, std::size_t count) const;
-  Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
-                              std::string message) const;
-  bool is_kept(const Rule& rule) const {
-    return rule.by == Authority::both || (rule.by == Authority::page) == (judge_ == Judge::page);
-  }
 
   FieldSet& fields_;
   Judge judge_;

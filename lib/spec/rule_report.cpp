@@ -1,0 +1,250 @@
+// What a RuleChecker says of a statement that does not hold: the message, the rule with its
+// numbers, and what to write instead.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "spec/broadcast.hpp"
+#include "spec/facts.hpp"
+#include "spec/ideas.hpp"
+#include "spec/remedy.hpp"
+#include "spec/rule_checker.hpp"
+#include "tensor/layout.hpp"
+#include "tensor/numpy_words.hpp"
+
+namespace dmlop {
+
+Diagnostic RuleChecker::at_first_written(const Statement& statement, Formula::NodeIndex first,
+                                         std::string message) const {
+  for (const Place& place : statement.formula().places(scope_, statement.variables, first)) {
+    if (fields_.is_written(place)) return fields_.at(place, std::move(message));
+  }
+  return fields_.at(Place{}, std::move(message));
+}
+
+std::string RuleChecker::message_of(const Statement& statement,
+                                    const Formula::Violation& violation) const {
+  const Formula& formula = statement.formula();
+  if (auto sentence = formula.show_presence(violation, scope_, statement.variables))
+    return *sentence;
+  const std::string subject = formula.show_subject(violation.subject, scope_, statement.variables);
+  const auto value = formula.evaluate(violation.subject, scope_, statement.variables);
+  if (!violation.bound) {
+    const bool shows_value = violation.words.starts_with("must be one of") && value;
+    return subject + " " +
+           (shows_value ? "is " + formula.show_value(violation.subject, scope_, *value) + ", "
+                        : "") +
+           violation.words;
+  }
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  const Reference* named = formula.reference_at(violation.subject);
+  if (named != nullptr && named->attribute == "DimensionCount" &&
+      (violation.words == "must be" || formula.equation())) {
+    const auto place = formula.place_at(violation.subject, scope_, statement.variables);
+    return to_text(Place{{named->field}, place->element}) + " has " +
+           counted(as_unsigned(value->integer()), "dimension") + ", " +
+           (violation.words == "must be" ? "must have " : violation.words + " ") + to_text(*bound);
+  }
+  return subject + " is " +
+         formula.show_value_like(violation.subject, *violation.bound, scope_, *value) + ", " +
+         violation.words + " " +
+         formula.show_value_like(violation.subject, *violation.bound, scope_, *bound);
+}
+
+// Which fields that choose the sizes of a rule could have another value, with which it would hold,
+// and all other rules about the field as well.
+std::vector<Alternative> RuleChecker::other_choices(const Statement& statement) {
+  std::map<std::string, std::vector<std::string>> fitting;
+  for (const Reference& reference : statement.formula().references()) {
+    Field* field = fields_.find(reference.field);
+    if (field == nullptr || field->spec->kind != FieldKind::enumeration) continue;
+    const FieldValue chosen = field->value;
+    std::vector<std::string>& names = fitting[field->spec->name];
+    names.clear();
+    for (const EnumValue& other : enum_values(field->spec->enum_name)) {
+      field->value = other.value;
+      if (!statement.formula().check(scope_, statement.variables) &&
+          obeys_rules(fields_, scope_, field->spec->name))
+        names.push_back(other.name);
+    }
+    field->value = chosen;
+  }
+  std::vector<Alternative> choices;
+  for (const auto& [field, names] : fitting) {
+    if (names.size() == 1)
+      choices.push_back(Alternative::write_for(field, '"' + names.front() + '"'));
+    if (names.size() > 1) choices.push_back(Alternative::sentence("change " + field));
+  }
+  return choices;
+}
+
+// Where all sizes of an input must be those of another tensor and one is 1, as for NumPy, which
+// broadcasts, strides of 0 do that.
+std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement) {
+  if (!statement.formula().text().ends_with(".Sizes[i]")) return std::nullopt;
+  const Place target = *target_of(statement);
+  const TensorDesc* tensor = fields_.find_tensor(target.reference.field, target.element);
+  if (tensor == nullptr || tensor->strides ||
+      !fields_.find(target.reference.field)->spec->is_input() || !target.subscript ||
+      *target.subscript >= tensor->sizes.size() || tensor->sizes[*target.subscript] != 1)
+    return std::nullopt;
+  Strides strides = packed_strides(tensor->sizes);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (tensor->sizes[i] == 1) strides[i] = 0;
+  }
+  return strides;
+}
+
+Advice RuleChecker::how_to_stretch(const Statement& statement) const {
+  const std::string tensor = target_of(statement)->reference.field;
+  // Tensors are stretched before the sizes of others follow from rules.
+  FieldSet given = fields_;
+  for (const TensorUse& use : tensors_of(given)) {
+    if (!use.desc->has_file && !fields_.is_written(use.place("Sizes"))) use.desc->sizes.clear();
+  }
+  const std::string stretched = stretched_for(given, tensor, statement.formula().references());
+  if (stretched.empty()) return {};
+  const std::string how =
+      fields_.document().is_of_command_line()
+          ? "add --broadcast to stretch " + (stretched == tensor ? "it" : stretched)
+      : fields_.find(stretched)->written != nullptr
+          ? "write \"Broadcast\": true in the desc of " + stretched + " to stretch it"
+          : "write \"" + stretched + "\": {\"Broadcast\": true} to stretch it";
+  return Alternative{.kind = Alternative::Kind::stretch, .value = how + " as NumPy does"};
+}
+
+void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
+                          Diagnostic& diagnostic) {
+  const Formula& formula = statement.formula();
+  const auto& equation = formula.equation();
+  if (!violation.bound || !equation || !equation->exact || equation->target != violation.subject)
+    return;
+  const auto bound = formula.evaluate(*violation.bound, scope_, statement.variables);
+  const Reference& target = *formula.reference_at(equation->target);
+  const std::string right = scope_.show(target, *bound);
+  const bool is_name = target.attribute == "DataType" ||
+                       fields_.find(target.field)->spec->kind == FieldKind::enumeration;
+  const std::string written = is_name ? '"' + right + '"' : right;
+  const auto place = target_of(statement);
+  diagnostic.suggestion =
+      target.attribute == "DataType" ? Alternative::write_type(right) : Alternative::write(written);
+  if (place && target.attribute != "DimensionCount")
+    diagnostic.ideas = {{replacement(fields_, *place, written)}};
+  if (target.attribute == "Sizes" && place &&
+      (suggest_count(statement, written, diagnostic) ||
+       suggest_last_dimensions(statement, diagnostic)))
+    return;
+  if (target.attribute == "Sizes") {
+    if (const auto strides = repeating_strides(statement)) {
+      diagnostic.suggestion.alternatives.front().remark =
+          ", and " + list_of(*strides) + " for its Strides, which repeat it";
+      diagnostic.ideas.front().push_back(
+          replacement(fields_, {{target.field, "Strides"}, place->element}, list_of(*strides)));
+    }
+    for (Alternative& choice : other_choices(statement))
+      diagnostic.suggestion.add(std::move(choice));
+    // The sizes of a file cannot be written.
+    const TensorDesc* tensor = place ? fields_.find_tensor(target.field, place->element) : nullptr;
+    Advice stretch = tensor != nullptr && !tensor->file.empty() ? how_to_stretch(statement) : "";
+    if (!stretch.empty()) {
+      stretch.add({.kind = Alternative::Kind::save, .value = "an array of other sizes"});
+      diagnostic.suggestion = std::move(stretch);
+    }
+  }
+  if (target.attribute != "DimensionCount") return;
+  const TensorDesc* tensor = fields_.find_tensor(target.field, place->element);
+  const auto subject = formula.evaluate(violation.subject, scope_, statement.variables);
+  if (tensor == nullptr ||
+      scope_.length({{target.field, "Sizes"}, place->element}) != as_unsigned(subject->integer()))
+    return;
+  const std::uint64_t count = as_unsigned(bound->integer());
+  // The Sizes that a file has cannot be written.
+  constexpr std::uint64_t most_dimensions = 8;
+  const bool is_possible = count > 0 && count <= most_dimensions;
+  if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
+    const Sizes sizes = with_dimensions(tensor->sizes, count);
+    diagnostic.suggestion = how_to_stretch(statement);
+    diagnostic.suggestion.add(reshaping(sizes));
+    diagnostic.ideas = {
+        {replacement(fields_, {{target.field, "Sizes"}, place->element}, list_of(sizes))}};
+    return;
+  }
+  diagnostic.suggestion = how_to_stretch(statement);
+  diagnostic.suggestion.add(Alternative::write_sizes(counted(count, "dimension")));
+  wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
+}
+
+void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
+  const Formula& formula = statement.formula();
+  Diagnostic diagnostic =
+      at_first_written(statement, violation.subject, message_of(statement, violation));
+  diagnostic.rule = formula.show_symbols(scope_, statement.variables);
+  std::vector<std::string> sums;
+  for (const auto& operand : {std::optional(violation.subject), violation.bound}) {
+    if (!operand || !violation.bound || !formula.is_computed(*operand)) continue;
+    const std::string numbers = formula.show_numbers(*operand, scope_, statement.variables);
+    if (numbers.find(" = ") != std::string::npos) sums.push_back(numbers);
+  }
+  if (!sums.empty()) diagnostic.rule += ", where " + join(sums, " and ");
+  diagnostic.note = statement.rule.text;
+  const auto add_note = [&](const std::string& text) {
+    diagnostic.note += (diagnostic.note.empty() ? "" : " ") + text;
+  };
+  for (const std::string& layout : layouts(formula)) add_note(layout);
+  if (!is_kept(statement.rule)) {
+    add_note(judge_ == Judge::page ? directml_refuses_note
+                                   : page_refuses_note(statement.rule.evidence));
+    warnings_.push_back(std::move(diagnostic));
+    return;
+  }
+  if (statement.rule.by == Authority::page)
+    add_note(directml_accepts_note(statement.rule.evidence));
+  if (statement.rule.by == Authority::directml) add_note(page_accepts_note());
+  suggest(statement, violation, diagnostic);
+  if (diagnostic.suggestion.empty()) {
+    diagnostic.suggestion = remedy_of(formula, violation, fields_, scope_, statement.variables);
+    for (const std::string& value :
+         nearest_values(formula, violation, fields_, scope_, statement.variables))
+      diagnostic.ideas.push_back({{diagnostic.pointer, value}});
+    suggest_dimensions(statement, violation, diagnostic);
+  }
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+void RuleChecker::report_out_of_range(const Statement& statement, const Number& value) {
+  const Formula& formula = statement.formula();
+  const Formula::Equation& equation = *formula.equation();
+  const auto target = target_of(statement);
+  if (!target) return;
+  const std::string name = to_text(*target);
+  Diagnostic diagnostic =
+      at_first_written(statement, equation.value,
+                       name + " would be " + to_text(value) + ", must be from 1 to " +
+                           std::to_string(uint_max) + " (UINT)");
+  std::vector<std::string> causes;
+  for (const Place& place : formula.places(scope_, statement.variables, equation.value)) {
+    const FieldKind kind = fields_.find(place.reference.field)->spec->kind;
+    const bool is_number = kind != FieldKind::enumeration && kind != FieldKind::boolean;
+    if (place.reference != target->reference && is_number) causes.push_back(to_text(place));
+  }
+  diagnostic.suggestion = "change one of " + join(causes);
+  diagnostic.rule = formula.show_symbols(scope_, statement.variables) + ", where " +
+                    formula.show_numbers(equation.value, scope_, statement.variables);
+  diagnostic.note = statement.rule.text;
+  diagnostics_.push_back(std::move(diagnostic));
+  scope_.refuse(*target);
+}
+
+void RuleChecker::suggest_sizes() {
+  for (const TensorUse& use : tensors_of(fields_)) {
+    const auto finding = wrong_dimensions_.find(use.name());
+    if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
+    Diagnostic& diagnostic = diagnostics_[finding->second];
+    for (Alternative& one : diagnostic.suggestion.alternatives) {
+      if (one.kind == Alternative::Kind::write_sizes)
+        one = Alternative::write_for("its Sizes", list_of(use.desc->sizes));
+    }
+    diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
+  }
+}
+
+}  // namespace dmlop
