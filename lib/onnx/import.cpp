@@ -11,6 +11,7 @@
 #include "onnx/mapping.hpp"
 #include "onnx/needed.hpp"
 #include "onnx/scope.hpp"
+#include "onnx/whole_model.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -21,7 +22,6 @@ constexpr std::size_t findings_listed = 64;
 constexpr std::uint64_t folded_elements_max = 1024;
 // What nodes such as ConstantOfShape make, all together.
 constexpr std::uint64_t made_bytes_max = std::uint64_t{1} << 28;
-constexpr const char* no_sparse = "it has sparse initializers, which DirectML does not have";
 // Nodes that are read, those of functions and branches each time.
 constexpr std::size_t nodes_read_max = 20'000;
 
@@ -50,8 +50,10 @@ class Importer {
   }
 
   Imported import() {
-    require_versions();
-    for (const Tensor& tensor : model_.initializers) add_initializer(tensor, tensor.name);
+    check_whole_model(model_, diagnostics_);
+    for (const Tensor& tensor : model_.initializers) {
+      if (!is_replaced(tensor)) add_initializer(tensor, tensor.name);
+    }
     input_sizes_.require_known_dimensions();
     for (const ValueInfo& input : model_.inputs) add_input(input);
     Scope scope(model_, names_);
@@ -80,26 +82,6 @@ class Importer {
     diagnostics_.push_back(std::move(finding));
   }
 
-  void require_versions() {
-    require_version(model_.operator_sets);
-    for (const Function& function : model_.functions) require_version(function.operator_sets);
-    if (model_.has_sparse_initializers)
-      refuse({.kind = ErrorKind::unavailable, .message = "the model: " + std::string(no_sparse)});
-    if (model_.outputs.empty())
-      refuse({.message = "the model has no outputs", .rule = "what no output needs is not read"});
-  }
-
-  void require_version(const std::vector<OperatorSet>& sets) {
-    constexpr std::int64_t oldest = 7, newest = 23;
-    const std::int64_t version = version_of("", sets);
-    if (version != 0 && (version < oldest || version > newest))
-      refuse(
-          {.kind = ErrorKind::unavailable,
-           .message = "the model uses version " + std::to_string(version) + " of ONNX's operators",
-           .rule = "versions " + std::to_string(oldest) + " to " + std::to_string(newest) +
-                   " are read"});
-  }
-
   /// A new value; null, with a finding, if there is one of this name.
   Value* add_value(std::string_view name, const std::string& writer) {
     const auto [found, is_new] = values_.try_emplace(std::string(name));
@@ -107,6 +89,12 @@ class Importer {
     refuse({.message =
                 writer + ": the value \"" + printable(std::string(name)) + "\" is there already"});
     return nullptr;
+  }
+
+  /// An initializer with the name of an input is what the input is unless a file is given.
+  bool is_replaced(const Tensor& tensor) const {
+    return request_.files.contains(std::string(tensor.name)) &&
+           std::ranges::find(model_.inputs, tensor.name, &ValueInfo::name) != model_.inputs.end();
   }
 
   void add_initializer(const Tensor& tensor, std::string_view unique_name) {

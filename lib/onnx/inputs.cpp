@@ -36,9 +36,10 @@ TensorData read_input(const std::string& path, const std::optional<RawForm>& for
   return is_tensor_proto(path) ? read_tensor_file(path) : read_npy_file(path);
 }
 
-/// The input that a file is for. Names may have "=".
+/// The input that a file is for, of all or, without a name, the only one that needs a file. Names
+/// may have "=".
 std::string input_named(const NamedFile& file, const std::vector<std::string>& names,
-                        std::string& path) {
+                        const std::vector<const ValueInfo*>& needed, std::string& path) {
   const std::string text = file.tensor.empty() ? file.path : file.tensor + "=" + file.path;
   for (std::size_t end = text.rfind('='); end != std::string::npos && end > 0;
        end = text.rfind('=', end - 1)) {
@@ -49,7 +50,7 @@ std::string input_named(const NamedFile& file, const std::vector<std::string>& n
     return name;
   }
   path = file.path;
-  if (file.tensor.empty() && names.size() == 1) return names.front();
+  if (file.tensor.empty() && needed.size() == 1) return std::string(needed.front()->name);
   return file.tensor;
 }
 
@@ -59,12 +60,12 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                               const std::vector<NamedFile>& inputs,
                                               Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  const auto wanted = inputs_to_give(model);
-  for (const ValueInfo* input : wanted) names.emplace_back(input->name);
+  for (const ValueInfo& input : model.inputs) names.emplace_back(input.name);
+  const auto needed = inputs_to_give(model);
   std::map<std::string, TensorData> files;
   for (const NamedFile& file : inputs) {
     std::string path;
-    const std::string name = input_named(file, names, path);
+    const std::string name = input_named(file, names, needed, path);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       const std::string nearest = nearest_name(name, names);
@@ -76,7 +77,7 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                              .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
                                                            : "did you mean \"" + nearest + "\"?"});
     } else if (const auto index = static_cast<std::size_t>(found - names.begin());
-               !files.emplace(name, read_input(path, file.raw, *wanted[index])).second) {
+               !files.emplace(name, read_input(path, file.raw, model.inputs[index])).second) {
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
                              .message = "the input \"" + printable(name) + "\" has two files"});

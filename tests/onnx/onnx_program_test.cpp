@@ -243,6 +243,30 @@ TEST_CASE("onnx program: a graph in JSON has inputs that nothing reads, and take
   }
 }
 
+TEST_CASE("onnx program: an input with an initializer has that value unless a file is given") {
+  const Sample sample;
+  const std::string ones = tensor("b", 1, {4}, raw_floats({1, 1, 1, 1}));
+  sample.folder().write("m.onnx", model({.nodes = {node("Add", {"x", "b"}, {"y"})},
+                                         .initializers = {ones},
+                                         .inputs = {value("b", {"4"}), value("x", {"2", "4"})},
+                                         .outputs = {value("y", {})},
+                                         .version = 14}));
+  sample.folder().write("b.pb", tensor("", 1, {4}, raw_floats({5, 5, 5, 5})));
+  sample.folder().write("short.pb", tensor("", 1, {3}, raw_floats({5, 5, 5})));
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", "m.onnx", "--cpu", "-o", "y=y.npy"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sample.run(arguments);
+  };
+  const auto least = [&] { return sample.run({"inspect", "y.npy"}).output; };
+  REQUIRE(run({"-i", "onnx/x.npy"}).code == 0);  // the only one that needs a file
+  const std::string with_ones = least();
+  REQUIRE(run({"-i", "x=onnx/x.npy", "-i", "b=b.pb"}).code == 0);
+  CHECK(least() != with_ones);
+  CHECK(has(run({"-i", "x=onnx/x.npy", "-i", "b=short.pb"}).error,
+            "input \"b\": dimension 0 is 4, but its file has the sizes [3]"));
+}
+
 TEST_CASE("onnx program: an input that must be known is given to inspect and convert, too") {
   const Sample sample;
   sample.folder().write("m.onnx",

@@ -1,0 +1,38 @@
+#include "onnx/whole_model.hpp"
+
+#include <string>
+
+namespace dmlop::onnx {
+namespace {
+
+constexpr std::int64_t oldest = 7, newest = 23;
+
+Diagnostic of_model(const OnnxModel& model, std::string message) {
+  return {.kind = ErrorKind::unavailable, .file = model.path, .message = std::move(message)};
+}
+
+void check_version(const OnnxModel& model, const std::vector<OperatorSet>& sets,
+                   Diagnostics& diagnostics) {
+  const std::int64_t version = version_of("", sets);
+  if (version == 0 || (version >= oldest && version <= newest)) return;
+  diagnostics.push_back(of_model(
+      model, "the model uses version " + std::to_string(version) + " of ONNX's operators"));
+  diagnostics.back().rule =
+      "versions " + std::to_string(oldest) + " to " + std::to_string(newest) + " are read";
+}
+
+}  // namespace
+
+void check_whole_model(const OnnxModel& model, Diagnostics& diagnostics) {
+  check_version(model, model.operator_sets, diagnostics);
+  for (const Function& function : model.functions)
+    check_version(model, function.operator_sets, diagnostics);
+  if (model.has_sparse_initializers)
+    diagnostics.push_back(of_model(model, "the model: " + std::string(no_sparse)));
+  if (!model.outputs.empty()) return;
+  diagnostics.push_back(of_model(model, "the model has no outputs"));
+  diagnostics.back().kind = ErrorKind::invalid_input;
+  diagnostics.back().rule = "what no output needs is not read";
+}
+
+}  // namespace dmlop::onnx
