@@ -220,6 +220,11 @@ TEST_CASE("onnx attention: what does not fit is refused with its sizes") {
   check_says(odd, "its query has 8 for its last dimension, which does not fit its 3 heads");
   odd.attributes = {integer("num_heads", 0)};
   check_says(odd, "its num_heads is 0");
+  check_says(multihead({query, key, value}, 4), "its output qk is used");
+  OneNode shared = multihead({query, key, value});
+  shared.inputs.resize(8);
+  shared.inputs.push_back(integers_of({1}, {0}));
+  check_says(shared, "it has the input past_sequence_length");
   OneNode causal = multihead({query, key, value});
   causal.attributes.push_back(integer("unidirectional", 1));
   check_says(causal, "it is unidirectional");
