@@ -161,6 +161,26 @@ TEST_CASE("onnx attention: a bias of attention is added for all heads, or for ea
   }
 }
 
+// As DirectML does, though ONNX scales the products only.
+TEST_CASE("onnx attention: with a mask of keys the bias is scaled, too, but not with lengths") {
+  const Tensors given;
+  const Numbers bias = some_numbers({batch, heads, queries, keys}, 4);
+  const Numbers of_keys = some_mask({batch, keys}), lengths = integers_of({batch}, {4, 2});
+  const auto check = [&](const Numbers& mask, double factor, const Added& counts) {
+    const Numbers expected = given.attended([&](const Sizes& place) {
+      return factor * at(bias, place) + (counts(place) != 0 ? 0 : filter);
+    });
+    CHECK(difference(multihead({given.query, given.key, given.value, {}, mask, bias}),
+                     {expected}) == "");
+  };
+  check(of_keys, usual_scale, [&](const Sizes& place) {
+    return at(of_keys, {place[0], place[3]});
+  });
+  check(lengths, 1, [&](const Sizes& place) {
+    return static_cast<double>(place[3]) < lengths.values[place[0]];
+  });
+}
+
 TEST_CASE("onnx attention: keys and values may come together, with the queries, or from a node") {
   const Tensors given;
   const Numbers key = heads_of(given.key, heads), value = heads_of(given.value, heads);
