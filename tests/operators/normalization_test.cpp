@@ -263,6 +263,33 @@ TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed columns, with scales of each kin
   check_packed({{2, 70, 8}, {1}, {}, {}, DataType::Float32, true, false});
 }
 
+TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows and columns, activations of two parameters") {
+  const auto check = [](const Tensor& input, std::size_t axis, const char* type,
+                        const nlohmann::ordered_json& desc, const Numbers& expected) {
+    check_plan_case(Builder("MEAN_VARIANCE_NORMALIZATION2",
+                            {{"Axes", {axis}},
+                             {"UseMean", true},
+                             {"UseVariance", false},
+                             {"Epsilon", 0},
+                             {"FusedActivation", {{"Type", type}, {"Desc", desc}}}})
+                        .input("InputTensor", input)
+                        .output("OutputTensor", DataType::Float32, input.sizes, expected)
+                        .done());
+  };
+  // Less their means, the row and each column are -3, -1, 1, 3.
+  const Tensor rows = floats({1, 4}, {1, 3, 5, 7});
+  const Tensor columns = floats({4, 4}, {1, 2, 3, 4, 3, 4, 5, 6, 5, 6, 7, 8, 7, 8, 9, 10});
+  const auto check_both = [&](const char* type, const nlohmann::ordered_json& desc,
+                              const Numbers& expected) {
+    check(rows, 1, type, desc, expected);
+    Numbers repeated;
+    for (const double number : expected) repeated.insert(repeated.end(), 4, number);
+    check(columns, 0, type, desc, repeated);
+  };
+  check_both("ACTIVATION_LINEAR", {{"Alpha", 2}, {"Beta", 5}}, {-1, 3, 7, 11});
+  check_both("ACTIVATION_SHRINK", {{"Bias", 0.5}, {"Threshold", 2}}, {-2.5, 0, 0, 2.5});
+}
+
 TEST_CASE("MEAN_VARIANCE_NORMALIZATION2: packed rows in parts, about 0 and 4") {
   check_packed({{2, 20004}, {1}, {1, 20004}, {2, 1}});
   check_packed({{2, 20008}, {1}, {}, {}, DataType::Float16, false});
