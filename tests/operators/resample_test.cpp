@@ -138,6 +138,21 @@ TEST_CASE("RESAMPLE: an element of weight 0 has no part, also infinity and NaN")
                                floats({2}, {1, 3})));
 }
 
+// The first output lies just behind an element: the next one is a tap, whose weight rounds to 0.
+TEST_CASE("RESAMPLE: nor has one whose weight is too small for a number") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), tiny = -1e-30F;
+  const Resampling row{Rounding::linear, {0.5F}, {tiny}, {0}};
+  check_plan_case(forward_case("RESAMPLE1", fields_of(row), floats({4}, {1, infinity, 3, 5}),
+                               floats({2}, {1, 3})));
+  check_plan_case(gradient_case("RESAMPLE_GRAD", fields_of(row), floats({2}, {infinity, 3}),
+                                floats({4}, {infinity, 0, 3, 0})));
+  const Resampling image{Rounding::linear, {0.5F, 0.5F}, {tiny, tiny}, {0, 0}};
+  check_plan_case(forward_case("RESAMPLE1", fields_of(image),
+                               floats({3, 4}, {1, infinity, 3, 5, infinity, infinity, infinity,
+                                               infinity, 5, infinity, 7, 5}),
+                               floats({2, 2}, {1, 3, 5, 7})));
+}
+
 TEST_CASE("RESAMPLE3: antialiasing averages what an output covers") {
   auto resampling = centered(Rounding::linear, {0.25F});
   const Tensor input = floats({8}, {1, 2, 3, 6, 0, 0, 8, 0});
