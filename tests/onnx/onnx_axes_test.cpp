@@ -454,6 +454,20 @@ TEST_CASE("onnx axes: TopK sorts along its axis") {
   }
 }
 
+TEST_CASE("onnx axes: TopK takes one element at least, and no more than there are") {
+  const Numbers x = some_numbers({2, 3});
+  for (const std::int64_t k : {-1, 0, 4}) {
+    CAPTURE(k);
+    for (const OneNode& node : {OneNode{"TopK", {x, whole_numbers({k})}},
+                                OneNode{"TopK", {x}, {integer("k", k)}, 1, 9}}) {
+      const std::string findings = run_node(node).findings;
+      CHECK_MESSAGE(findings.find("its k is " + std::to_string(k) +
+                                  ", but the dimension has 3 elements") != std::string::npos,
+                    findings);
+    }
+  }
+}
+
 TEST_CASE("onnx axes: Concat and Split, with parts of different sizes") {
   for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
     for (std::size_t axis = 0; axis < dimensions; ++axis) {
@@ -950,6 +964,39 @@ TEST_CASE("onnx axes: Resize crops along its axes") {
                 {all.outputs[0]}) == "");
     }
   }
+}
+
+// The provider's scale is that of one element at least.
+TEST_CASE("onnx axes: Resize crops a region that is smaller than an element") {
+  const std::vector<std::string> crop{text("coordinate_transformation_mode", "tf_crop_and_resize"),
+                                      text("mode", "linear")};
+  const Numbers x{{3}, {0, 10, 20}}, region{{2}, {0.25, 0.5}}, expected{{3}, {5, 10, 15}};
+  CHECK(difference({"Resize", {x, region, {}, whole_numbers({3})}, crop}, {expected}) == "");
+}
+
+TEST_CASE("onnx axes: Resize refuses sizes, scales and regions that it cannot follow") {
+  const auto check = [](const OneNode& node, const std::string& expected) {
+    const std::string findings = run_node(node).findings;
+    CHECK_MESSAGE(findings.find(expected) != std::string::npos, findings);
+  };
+  const Numbers x = some_numbers({4});
+  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31}) {
+    CAPTURE(size);
+    check({"Resize", {x, {}, {}, whole_numbers({size})}}, "its sizes are wrong");
+  }
+  check({"Resize", {x, {}, {{1}, {1e10}}}}, "its scales are wrong");
+  check({"Resize",
+         {x, {{1}, {0.25}}, {}, whole_numbers({2})},
+         {text("coordinate_transformation_mode", "tf_crop_and_resize")}},
+        "its roi does not fit its dimensions");
+  // These have their sizes, but other elements, so that they do not become one.
+  const Numbers of_five = some_numbers({2, 2, 2, 2, 2});
+  check({"Resize", {of_five, {}, {{5}, {1.25, 1.25, 1.25, 1.25, 1.25}}}},
+        "InputTensor has 5 dimensions, must have 1 to 4");
+  check({"Resize",
+         {of_five, {}, {{5}, {1, 1, 1, 1, 1}}},
+         {text("coordinate_transformation_mode", "tf_half_pixel_for_nn")}},
+        "InputTensor has 5 dimensions, must have 1 to 4");
 }
 
 TEST_CASE("onnx axes: Shape gives the sizes from one dimension to another") {
