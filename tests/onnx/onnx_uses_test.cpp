@@ -115,6 +115,22 @@ TEST_CASE("onnx uses: an activation is fused only if nothing else reads what it 
   }
 }
 
+TEST_CASE("onnx uses: a fused operator has the name of the activation") {
+  const auto name_of_last = [](const OnnxRun& run) {
+    REQUIRE(!run.graph.nodes.empty());
+    CHECK(run.graph.nodes.back().outputs == std::vector<std::string>{"y"});
+    return run.graph.nodes.back().name;
+  };
+  for (const Writer& writer : writers) {
+    CAPTURE(std::string(writer.type));
+    const std::string bytes =
+        model_of({node(writer.type, writer.inputs, {"h"}), node("Relu", {"h"}, {"y"})},
+                 writer.inputs, {"y"});
+    CHECK(name_of_last(run_onnx(bytes, given(writer.inputs), true)) ==
+          name_of_last(run_onnx(bytes, given(writer.inputs))));
+  }
+}
+
 TEST_CASE("onnx uses: activations that are fused compute the same") {
   for (const char* type : {"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "ScaledTanh",
                            "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"}) {
