@@ -926,6 +926,27 @@ TEST_CASE("onnx sizes: RoiAlign of regions that are no squares") {
   }
 }
 
+TEST_CASE("onnx sizes: RoiAlign refuses sizes and numbers of samples that are out of range") {
+  const Numbers regions{{1, 4}, {0, 0, 2, 2}}, batches{{1}, {0}, DataType::Int64};
+  const auto findings_of = [&](const char* name, std::int64_t number) {
+    return run_node({"RoiAlign",
+                     {some_numbers({1, 1, 3, 3}), regions, batches},
+                     {integer(name, number)}})
+        .findings;
+  };
+  for (const char* name : {"output_height", "output_width", "sampling_ratio"}) {
+    for (const std::int64_t number : {-1, 0x8000}) {
+      CAPTURE(std::string(name));
+      CAPTURE(number);
+      const std::string findings = findings_of(name, number);
+      CHECK_MESSAGE(
+          findings.find("its output sizes or sampling_ratio are wrong") != std::string::npos,
+          findings);
+    }
+    CHECK(findings_of(name, 1) == "");
+  }
+}
+
 TEST_CASE("onnx sizes: EyeLike of matrices that are no squares") {
   for (const Sizes& sizes : {Sizes{3, 5}, Sizes{5, 2}}) {
     for (std::int64_t k = -6; k <= 6; ++k) {
