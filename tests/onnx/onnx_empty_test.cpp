@@ -89,7 +89,8 @@ TEST_CASE("onnx empty: parts that do not fit together are refused, though one is
 TEST_CASE("onnx empty: DirectML holds no empty output, and makes nothing of an empty input") {
   const auto findings_of = [](const std::vector<std::string>& nodes) {
     return run_onnx(model({.nodes = nodes,
-                           .initializers = {counts("zero", {0}), tensor("e", 1, {0}, "")}}),
+                           .initializers = {counts("zero", {0}), tensor("e", 1, {0}, ""),
+                                            tensor("columns", 1, {0, 3}, "")}}),
                     {{"x", some_numbers({2, 3})}})
         .findings;
   };
@@ -97,6 +98,9 @@ TEST_CASE("onnx empty: DirectML holds no empty output, and makes nothing of an e
   CHECK(has(findings_of({cut}), "the output \"y\" is empty, of sizes [0, 3]"));
   CHECK(has(findings_of({node("ReduceMax", {"e"}, {"y"})}),
             "node \"node of y\" (ReduceMax): its input 0 is empty, of sizes [0]"));
+  // A sum of nothing is one 0, but not several.
+  CHECK(has(findings_of({node("ReduceSum", {"columns", "zero"}, {"y"})}),
+            "node \"node of y\" (ReduceSum): its input 0 is empty, of sizes [0, 3]"));
 }
 
 // Sizes of 0 divide, subtract and multiply on the way to an output. Whatever comes out, no operator
