@@ -275,6 +275,11 @@ TEST_CASE("onnx composed: operators of ONNX Runtime on quantized tensors") {
                    {numbers_at({2, 3, 4, 5}, [&](const Sizes& place) {
                      return rounded(1 / (1 + std::exp(-a.at(place))), 0.0625, 11);
                    })}) == "");
+  // A scale is that of the whole tensor.
+  const std::string findings =
+      run_node(microsoft("QLinearSigmoid", {a.numbers, {{2}, {1, 2}}, a.zero, small, zero}))
+          .findings;
+  CHECK_MESSAGE(findings.find("its input 1 [2] is not one number") != std::string::npos, findings);
   const auto sum = [&](const Sizes& place, const Sizes& window) {
     double total = 0;
     for (const Sizes& step : places_of(window))
