@@ -26,6 +26,7 @@ TREE, BUILD, RESULTS = (os.path.join(HOME, name) for name in ("tree", "build", "
 SOURCES = (".cpp", "-inl.hpp", ".json", ".hlsl", ".hlsli", ".def")
 TARGETS = ["dmlop", "dmlop_tests", "dmlop_faults", "dmlop_no_vulkan"]
 MEMORY_BYTES = 8 << 30  # of a program that is tested: a lost bound may want all there is
+SKIPPED = "skipped"  # an entry that notices nothing, as this machine lacks what it needs
 LEAST_SECONDS = 120  # that an entry may take, however short it is otherwise: the machine may have other work
 
 # Entries that need other machines' tools, or take long and look at what others look at, too.
@@ -130,11 +131,11 @@ class Entries:
         if known.get("state") != state:
             print(f"Running {len(self.names)} entries without a change ...", flush=True)
             known = {"state": state, "seconds": {}}
-            for name, passed, seconds, _ in self.asked(self.names, stop_at_failure=False, limit=lambda name: 3600):
-                if passed:
+            for name, passed, seconds, why in self.asked(self.names, stop_at_failure=False, limit=lambda name: 3600):
+                if passed and why != SKIPPED:
                     known["seconds"][name] = seconds
                 else:
-                    print(f"  left out, as it fails already: {name}", flush=True)
+                    print(f"  left out, as it {'is skipped' if passed else 'fails already'}: {name}", flush=True)
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(known, file)
         self.seconds = known["seconds"]
@@ -207,8 +208,9 @@ def ask_entry(name, limit, running):
     running.add(process)
     try:
         output, _ = process.communicate(timeout=limit + LEAST_SECONDS)
-        passed = process.returncode == 0
-        return passed, "" if passed else first_failure(output)
+        if process.returncode != 0:
+            return False, first_failure(output)
+        return True, SKIPPED if "***Skipped" in output else ""
     except subprocess.TimeoutExpired:
         return False, "timeout"
     finally:
