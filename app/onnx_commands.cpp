@@ -65,15 +65,15 @@ std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
   std::map<std::string, std::uint64_t> sizes;
   for (const std::string& text : dimensions) {
     const std::size_t middle = text.rfind('=');
-    std::uint64_t size = 0;
+    std::uint64_t size = most + 1;
     if (middle != std::string::npos) {
       const char* end = text.data() + text.size();
       const auto [stop, error] = std::from_chars(text.data() + middle + 1, end, size);
-      if (error != std::errc() || stop != end) size = 0;
+      if (error != std::errc() || stop != end) size = most + 1;
     }
-    if (middle == 0 || size == 0 || size > most)
+    if (middle == 0 || size > most)
       throw Error(ErrorKind::usage, "--dim " + shell_quoted(text) +
-                                        " must be NAME=SIZE, with a size from 1 to " +
+                                        " must be NAME=SIZE, with a size from 0 to " +
                                         std::to_string(most));
     const std::string name = text.substr(0, middle);
     if (!sizes.emplace(name, size).second)

@@ -23,8 +23,15 @@ bool has_elements(const Mapping& node, std::size_t input);
 /// {batch, heads, rows, size} as {batch, rows, heads * size}.
 View heads_side_by_side(Mapping& node, const View& view);
 
-/// Binds earlier keys or values {batch, heads, rows, size}. Returns how many there are.
-std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input, const char* name,
-                        const char* field, const AttentionSizes& sizes, std::uint64_t size);
+/// Binds earlier keys and, in the next input, values {batch, heads, rows, size}. Returns how many
+/// there are. Refuses one without the other.
+std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input,
+                        const AttentionSizes& sizes, std::uint64_t size, std::uint64_t value_size);
+
+/// Refuses past_key without past_value, which is the next input, and the opposite.
+void require_both_past(const Mapping& node, std::size_t input);
+
+/// Whether NumPy's rules broadcast one to the other.
+bool fits_into(const Sizes& sizes, const Sizes& all);
 
 }  // namespace dmlop::onnx

@@ -332,6 +332,10 @@ class Importer {
     if (scope.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +
                               printable(std::string(node.domain)) + "\"");
+    if (scope.version_of(node.domain) < row->since)
+      Mapping::refuse_invalid("version " + std::to_string(scope.version_of(node.domain)) +
+                                  " of ONNX's operators does not have it",
+                              "it is there from version " + std::to_string(row->since) + " on");
     return *row;
   }
 

@@ -31,15 +31,35 @@ View heads_side_by_side(Mapping& node, const View& view) {
                   {sizes[0], sizes[2], sizes[1] * sizes[3]});
 }
 
-std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input, const char* name,
-                        const char* field, const AttentionSizes& sizes, std::uint64_t size) {
+void require_both_past(const Mapping& node, std::size_t input) {
+  if (node.has(input) == node.has(input + 1)) return;
+  const bool has_keys = node.has(input);
+  Mapping::refuse_invalid("its " + std::string(has_keys ? "past_value" : "past_key") +
+                              " is missing, but it has a " + (has_keys ? "past_key" : "past_value"),
+                          "earlier keys come with their values");
+}
+
+std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input,
+                        const AttentionSizes& sizes, std::uint64_t size, std::uint64_t value_size) {
+  require_both_past(node, input);
   if (!has_elements(node, input)) return 0;
-  const View past = node.view(input);
-  const std::uint64_t rows = past.sizes.size() == 4 ? past.sizes[2] : 0;
-  Mapping::require_sizes(name, past.sizes, {sizes.batch, sizes.heads, rows, size},
-                         "earlier ones are {batch, heads, rows, size}");
-  operation.input(field, past);
+  const View keys = node.view(input), values = node.view(input + 1);
+  const std::uint64_t rows = keys.sizes.size() == 4 ? keys.sizes[2] : 0;
+  const char* const rule = "earlier ones are {batch, heads, rows, size}";
+  Mapping::require_sizes("past_key", keys.sizes, {sizes.batch, sizes.heads, rows, size}, rule);
+  Mapping::require_sizes("past_value", values.sizes, {sizes.batch, sizes.heads, rows, value_size},
+                         rule);
+  operation.input("PastKeyTensor", keys).input("PastValueTensor", values);
   return rows;
+}
+
+bool fits_into(const Sizes& sizes, const Sizes& all) {
+  if (sizes.size() > all.size()) return false;
+  const std::size_t skip = all.size() - sizes.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1 && sizes[i] != all[skip + i]) return false;
+  }
+  return true;
 }
 
 namespace {
@@ -71,7 +91,10 @@ void add_mask(Mapping& node, DmlOperator& operation, std::size_t input,
     operation.choose("MaskType", "NONE");
     return;
   }
-  View mask = node.converted(node.view(input), DataType::Int32);
+  View mask = node.view(input);
+  if (mask.type != DataType::Int32)
+    Mapping::refuse_invalid("its mask is " + std::string(name_of(mask.type)),
+                            "a mask is INT32: lengths, bounds, or 0 where a key does not count");
   const std::uint64_t count = mask.sizes.size() == 1 ? mask.sizes[0] : 0;
   const char* type = "BOOLEAN";
   if (count == sizes.batch) {
@@ -100,7 +123,7 @@ void add_position_bias(Mapping& node, DmlOperator& operation, std::size_t input,
   const View bias = node.view(input);
   const Sizes all{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
   if (bias.sizes.size() != 4 || bias.sizes[2] != all[2] || bias.sizes[3] != all[3] ||
-      broadcast_sizes({bias.sizes, all}) != all)
+      !fits_into(bias.sizes, all))
     Mapping::refuse_invalid("its attention_bias has the sizes " + list_of(bias.sizes),
                             "it is " + list_of(all) + ", or 1 for the batch or the heads");
   operation.input("RelativePositionBiasTensor", broadcast(bias, all));
@@ -123,6 +146,9 @@ BoundHeads bind_keys_and_values(Mapping& node, DmlOperator& operation, const Vie
   const std::uint64_t size = size_of_heads("query", query.sizes[2], heads);
   View key = node.view(1);
   if (key.sizes.size() == 5) {
+    if (node.has(2))
+      Mapping::refuse_invalid("its key has values in it, but it has others, too",
+                              "without a value, keys and values come together");
     Mapping::require_sizes("key", key.sizes, {batch, key.sizes[1], heads, 2, size},
                            "keys and values together are {batch, rows, heads, 2, size}");
     operation.input("StackedKeyValueTensor", key);
@@ -131,6 +157,9 @@ BoundHeads bind_keys_and_values(Mapping& node, DmlOperator& operation, const Vie
   View value = node.view(2);
   if (key.sizes.size() == 4 && value.sizes.size() == 4) {
     if (node.has(3)) Mapping::refuse("it has a bias for keys that another node made");
+    if (node.has(6) || node.has(7))
+      Mapping::refuse("it has a past and keys {batch, heads, rows, size}",
+                      "such keys are all that there are");
     key = heads_side_by_side(node, key);
     value = heads_side_by_side(node, value);
   }
@@ -171,12 +200,7 @@ void map_multihead_attention(Mapping& node) {
   const BoundHeads bound = bind_heads(node, operation);
   AttentionSizes sizes = bound.sizes;
   if (node.has(3)) operation.input("BiasTensor", node.view(3));
-  const std::uint64_t past =
-      bind_past(node, operation, 6, "past_key", "PastKeyTensor", sizes, bound.size);
-  if (past !=
-      bind_past(node, operation, 7, "past_value", "PastValueTensor", sizes, bound.value_size))
-    Mapping::refuse_invalid("its past_key and past_value have different numbers of rows");
-  sizes.keys += past;
+  sizes.keys += bind_past(node, operation, 6, sizes, bound.size, bound.value_size);
   add_mask(node, operation, 4, sizes);
   add_position_bias(node, operation, 5, sizes);
   const Value& query = node.in(0);

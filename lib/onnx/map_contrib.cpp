@@ -197,6 +197,9 @@ void map_embedding(Mapping& node) {
   const View embedded = node.rows_of(node.view(2), words);
   const View positions = position_embeddings(node, words.sizes);
   const bool has_segments = node.has(4);
+  if (node.has(1) && !has_segments)
+    Mapping::refuse_invalid("it has segment_ids, but no segment_embedding",
+                            "segments are rows of that table");
   const View total =
       node.wants(2) ? node.output(2, node.in(2), all) : node.temporary(embedded.type, all);
   const View sum = has_segments ? node.temporary(embedded.type, all) : total;
@@ -249,7 +252,7 @@ void map_group_norm(Mapping& node) {
     return view;
   };
   const View to = node.output(0, value, value.sizes);
-  const std::int64_t activation = node.integer("activation", 0);
+  const std::int64_t activation = node.required_integer("activation");
   if (activation != 0 && activation != 1)
     Mapping::refuse_invalid("its activation is " + std::to_string(activation),
                             "0 is none, and 1 is x * sigmoid(x)");

@@ -64,12 +64,15 @@ class GroupQueryAttention {
     const std::uint64_t all = is_packed_ ? heads_ + 2 * key_heads_ : heads_;
     size_ = size_of_heads("query", query[2], all);
     const std::vector<std::int64_t> total = node_.known_integers(6);
-    if (total.size() != 1 || total[0] < 1 || static_cast<std::uint64_t>(total[0]) < rows_)
-      Mapping::refuse_invalid(
-          "its total_sequence_length is " + (total.empty() ? "empty" : std::to_string(total[0])),
-          "it counts the keys so far, of which " + std::to_string(rows_) +
-              (rows_ == 1 ? " is new" : " are new"));
+    if (total.size() != 1)
+      Mapping::refuse_invalid("its total_sequence_length has " + counted(total.size(), "number"),
+                              "it is one number, for all sequences");
+    if (total[0] < 1 || static_cast<std::uint64_t>(total[0]) < rows_)
+      Mapping::refuse_invalid("its total_sequence_length is " + std::to_string(total[0]),
+                              "it counts the keys so far, of which " + std::to_string(rows_) +
+                                  (rows_ == 1 ? " is new" : " are new"));
     total_ = static_cast<std::uint64_t>(total[0]);
+    require_both_past(node_, 3);
     if (batch_ != 1 && rows_ != 1 && total_ != rows_)
       Mapping::refuse("several new rows follow earlier ones in a batch of " +
                           std::to_string(batch_) + " sequences",
@@ -105,10 +108,27 @@ class GroupQueryAttention {
     if (element_count(lengths.sizes) != batch_)
       Mapping::refuse_invalid("its seqlens_k has the sizes " + list_of(lengths.sizes),
                               "there is one for each of " + std::to_string(batch_) + " sequences");
+    if (node_.in(5).known() != nullptr) require_known_lengths(node_.known_integers(5));
     return reshaped(lengths, {batch_});
   }
 
+  void require_known_lengths(const std::vector<std::int64_t>& lengths) const {
+    const auto most = static_cast<std::int64_t>(total_) - 1;
+    for (const std::int64_t length : lengths) {
+      if (length < 0 || length > most)
+        Mapping::refuse_invalid("its seqlens_k has " + std::to_string(length),
+                                "it counts all keys of a sequence but one, at most " +
+                                    std::to_string(most) + " where total_sequence_length is " +
+                                    std::to_string(total_));
+    }
+  }
+
   void turn() {
+    const Sizes& cache = node_.in(7).sizes;
+    if (cache.size() == 2 && total_ > cache[0])
+      Mapping::refuse_invalid("its total_sequence_length is " + std::to_string(total_) +
+                                  ", but its cosines have " + counted(cache[0], "position"),
+                              "each key has a position of its own");
     RotaryAngles angles{node_.view(7), node_.view(8), {}, false};
     angles.is_interleaved = node_.integer("rotary_interleaved", 0) != 0;
     angles.positions =

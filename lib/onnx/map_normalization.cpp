@@ -179,7 +179,7 @@ constexpr OnnxOperator normalization_table[]{
     {"InstanceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_instance_normalization},
     {"LayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
     {"SimplifiedLayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
-    {"RMSNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
+    {"RMSNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization, "", 23},
     {"GroupNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_group_normalization},
     {"MeanVarianceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_mean_variance},
     {"LRN", "", "LOCAL_RESPONSE_NORMALIZATION", map_local_response},

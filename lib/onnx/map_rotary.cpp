@@ -68,6 +68,12 @@ View angles_of_heads(Mapping& node, const View& cache, const View& positions, co
 
 void require_angles(const View& from, const RotaryAngles& angles) {
   const bool has_positions = !angles.positions.edge.empty();
+  for (const View& angle : {angles.cosines, angles.sines}) {
+    if (angle.type != from.type)
+      Mapping::refuse_invalid("its cosines or sines are " + std::string(name_of(angle.type)) +
+                                  ", but its input is " + std::string(name_of(from.type)),
+                              "all have the same type");
+  }
   const Sizes& cache = angles.cosines.sizes;
   const Sizes& rows = has_positions ? angles.positions.sizes : cache;
   const std::string sizes = list_of(cache);
@@ -80,6 +86,10 @@ void require_angles(const View& from, const RotaryAngles& angles) {
     Mapping::refuse_invalid("its positions have the sizes " + list_of(rows),
                             "there is one for each row " +
                                 list_of(Sizes{from.sizes[0], from.sizes[1]}) + " of the input");
+  if (has_positions && from.sizes[1] > cache[0])
+    Mapping::refuse("it has " + counted(from.sizes[1], "row") + ", but cosines of " +
+                        counted(cache[0], "position"),
+                    "each row has a position of its own");
   if (2 * cache.back() > from.sizes[3])
     Mapping::refuse_invalid("its heads have " + counted(from.sizes[3], "element") +
                                 ", but its cosines are for " + std::to_string(2 * cache.back()),
@@ -129,8 +139,12 @@ View positions_of(Mapping& node, std::size_t input, const Sizes& heads) {
   return positions;
 }
 
-/// The size of a head of {batch, rows, heads * size}. com.microsoft may leave it to the cosines.
+/// The size of a head of {batch, rows, heads * size}. com.microsoft may leave it to the cosines if
+/// they are for whole heads.
 std::uint64_t head_size(const Mapping& node, std::uint64_t hidden, std::uint64_t turned) {
+  const bool is_microsoft = std::string_view(node.row().domain) == microsoft;
+  if (!is_microsoft || node.integer("rotary_embedding_dim", 0) != 0)
+    node.require_attribute("num_heads");
   const std::int64_t heads = node.integer("num_heads", 0);
   const std::uint64_t size = heads > 0    ? hidden / static_cast<std::uint64_t>(heads)
                              : heads == 0 ? turned
@@ -185,7 +199,7 @@ constexpr const char* rotary_operators =
     "GATHER, SPLIT, JOIN, ELEMENT_WISE_MULTIPLY, ELEMENT_WISE_ADD";
 
 constexpr OnnxOperator rotary_table[]{
-    {"RotaryEmbedding", "", rotary_operators, map_rotary},
+    {"RotaryEmbedding", "", rotary_operators, map_rotary, "", 23},
     {"RotaryEmbedding", microsoft, rotary_operators, map_rotary},
 };
 

@@ -48,7 +48,7 @@ View causal_bias(Mapping& node, DataType type, const AttentionSizes& sizes) {
 View mask_bias(Mapping& node, DataType type, const AttentionSizes& sizes) {
   const Sizes all{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
   const View mask = node.view(3);
-  if (mask.sizes.size() > 4 || broadcast_sizes({mask.sizes, all}) != all)
+  if (!fits_into(mask.sizes, all))
     Mapping::refuse_invalid("its attn_mask has the sizes " + list_of(mask.sizes),
                             "it is " + list_of(all) + ", or broadcast to that");
   if (!node.in(3).is_boolean) return padded(node.converted(mask, type));
@@ -76,6 +76,12 @@ std::optional<View> position_bias(Mapping& node, DataType type, const AttentionS
 void map_standard_attention(Mapping& node) {
   node.require_no_output(3, "qk_matmul_output");
   if (node.real("softcap", 0) != 0) Mapping::refuse("it has a softcap");
+  const auto dimensions = [&](std::size_t input) { return node.in(input).sizes.size(); };
+  if (dimensions(0) != dimensions(1) || dimensions(0) != dimensions(2))
+    Mapping::refuse_invalid("its query, key and value have " + std::to_string(dimensions(0)) +
+                                ", " + std::to_string(dimensions(1)) + " and " +
+                                counted(dimensions(2), "dimension"),
+                            "all three have 3, or all have 4");
   const SideBySide query = side_by_side(node, 0, "query", "q_num_heads");
   const SideBySide key = side_by_side(node, 1, "key", "kv_num_heads");
   const SideBySide value = side_by_side(node, 2, "value", "kv_num_heads");
@@ -89,10 +95,7 @@ void map_standard_attention(Mapping& node) {
       .input("KeyTensor", key.view)
       .input("ValueTensor", value.view);
   AttentionSizes sizes{batch, key.heads, query.view.sizes[1], rows};
-  const std::uint64_t past =
-      bind_past(node, operation, 4, "past_key", "PastKeyTensor", sizes, query.size);
-  if (past != bind_past(node, operation, 5, "past_value", "PastValueTensor", sizes, value.size))
-    Mapping::refuse_invalid("its past_key and past_value have different numbers of rows");
+  const std::uint64_t past = bind_past(node, operation, 4, sizes, query.size, value.size);
   if (past > 0 && node.integer("is_causal", 0) != 0)
     Mapping::refuse("it is causal and has earlier keys",
                     "versions of ONNX differ in which keys a query sees then");
@@ -126,7 +129,7 @@ void map_standard_attention(Mapping& node) {
 
 constexpr OnnxOperator standard_attention_table[]{
     {"Attention", "", "MULTIHEAD_ATTENTION1, and operators that make a bias of its mask",
-     map_standard_attention},
+     map_standard_attention, "", 23},
 };
 
 }  // namespace

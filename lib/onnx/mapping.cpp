@@ -1,6 +1,7 @@
 #include "onnx/mapping.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/text.hpp"
@@ -107,8 +108,20 @@ const Attribute* Mapping::find(std::string_view name) const {
   return nullptr;
 }
 
-std::int64_t Mapping::integer(std::string_view name, std::int64_t other) const {
+const Attribute* Mapping::find_of_kind(std::string_view name, AttributeKind kind) const {
+  constexpr std::array names{"of no type", "FLOAT",  "INT",  "STRING", "TENSOR",
+                             "GRAPH",      "FLOATS", "INTS", "STRINGS"};
   const Attribute* attribute = find(name);
+  if (attribute == nullptr || attribute->kind == AttributeKind::unknown || attribute->kind == kind)
+    return attribute;
+  const auto written = static_cast<std::size_t>(attribute->kind);
+  refuse_invalid("its attribute " + std::string(name) + " is " +
+                     (written < names.size() ? names[written] : "of another type"),
+                 "it must be " + std::string(names[static_cast<std::size_t>(kind)]));
+}
+
+std::int64_t Mapping::integer(std::string_view name, std::int64_t other) const {
+  const Attribute* attribute = find_of_kind(name, AttributeKind::integer);
   return attribute == nullptr ? other : attribute->integer;
 }
 
@@ -118,7 +131,7 @@ void Mapping::require_attribute(std::string_view name) const {
 
 std::int64_t Mapping::required_integer(std::string_view name) const {
   require_attribute(name);
-  return find(name)->integer;
+  return integer(name, 0);
 }
 
 std::uint64_t Mapping::required_count(std::string_view name) const {
@@ -130,27 +143,27 @@ std::uint64_t Mapping::required_count(std::string_view name) const {
 }
 
 float Mapping::real(std::string_view name, float other) const {
-  const Attribute* attribute = find(name);
+  const Attribute* attribute = find_of_kind(name, AttributeKind::real);
   return attribute == nullptr ? other : attribute->real;
 }
 
 std::string Mapping::text(std::string_view name, std::string_view other) const {
-  const Attribute* attribute = find(name);
+  const Attribute* attribute = find_of_kind(name, AttributeKind::text);
   return std::string(attribute == nullptr ? other : attribute->text);
 }
 
 std::vector<std::int64_t> Mapping::integers(std::string_view name) const {
-  const Attribute* attribute = find(name);
+  const Attribute* attribute = find_of_kind(name, AttributeKind::integers);
   return attribute == nullptr ? std::vector<std::int64_t>{} : attribute->integers;
 }
 
 std::vector<float> Mapping::reals(std::string_view name) const {
-  const Attribute* attribute = find(name);
+  const Attribute* attribute = find_of_kind(name, AttributeKind::reals);
   return attribute == nullptr ? std::vector<float>{} : attribute->reals;
 }
 
 std::vector<std::string> Mapping::texts(std::string_view name) const {
-  const Attribute* attribute = find(name);
+  const Attribute* attribute = find_of_kind(name, AttributeKind::texts);
   if (attribute == nullptr) return {};
   return {attribute->texts.begin(), attribute->texts.end()};
 }

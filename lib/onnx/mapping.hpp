@@ -57,6 +57,7 @@ struct OnnxOperator {
   const char* becomes;      // operators of DirectML, for people; "": none
   void (*map)(Mapping&);    // null: not supported
   const char* reason = "";  // why not
+  std::int64_t since = 1;   // the first version of ONNX's operators that has it
 };
 
 class Mapping {
@@ -96,7 +97,7 @@ class Mapping {
   std::vector<std::int64_t> known_integers(std::size_t input) const;
   std::vector<double> known_reals(std::size_t input) const;
 
-  // Attributes.
+  // Attributes. One of another type is refused.
   bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
   void require_attribute(std::string_view name) const;
   std::int64_t integer(std::string_view name, std::int64_t other) const;
@@ -174,6 +175,7 @@ class Mapping {
  private:
   void require_full_inputs() const;
   std::string own_edge(const char* what);
+  const Attribute* find_of_kind(std::string_view name, AttributeKind kind) const;
 
   const Node& node_;
   const OnnxOperator& row_;

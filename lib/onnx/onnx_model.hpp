@@ -49,9 +49,22 @@ struct Tensor {
 
 struct OnnxGraph;
 
+/// AttributeProto.AttributeType.
+enum class AttributeKind : std::int64_t {
+  unknown,  // in old files
+  real,
+  integer,
+  text,
+  tensor,
+  graph,
+  reals,
+  integers,
+  texts
+};
+
 struct Attribute {
   std::string_view name;
-  std::int64_t kind = 0;  // AttributeProto.AttributeType; 0 in old files
+  AttributeKind kind = AttributeKind::unknown;
   std::int64_t integer = 0;
   float real = 0;
   std::string_view text;

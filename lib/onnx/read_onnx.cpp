@@ -75,7 +75,7 @@ Attribute attribute_of(Message message, std::size_t depth) {
         attribute.name = message.text();
         break;
       case attribute_field::kind:
-        attribute.kind = message.integer();
+        attribute.kind = static_cast<AttributeKind>(message.integer());
         break;
       case attribute_field::integer:
         attribute.integer = message.integer();

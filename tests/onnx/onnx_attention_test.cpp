@@ -232,14 +232,42 @@ TEST_CASE("onnx attention: what does not fit is refused with its sizes") {
   check_says(multihead({query, some_numbers({1, keys, heads * size}), value}),
              "its key has the sizes [1, 5, 8], must have [2, 5, 8]");
   check_says(multihead({query, key, value, {}, {}, {}, some_numbers({batch, heads, 3, size}), {}}),
-             "its past_key and past_value have different numbers of rows");
-  check_says(multihead({query, key, value, {}, {}, {}, some_numbers({batch, heads, 3, 3}), {}}),
+             "its past_value is missing, but it has a past_key");
+  check_says(multihead({query,
+                        key,
+                        value,
+                        {},
+                        {},
+                        {},
+                        some_numbers({batch, heads, 3, 3}),
+                        some_numbers({batch, heads, 3, 3})}),
              "its past_key has the sizes [2, 2, 3, 3], must have [2, 2, 3, 4]");
   OneNode odd = multihead({query, key, value});
   odd.attributes = {integer("num_heads", 3)};
   check_says(odd, "its query has 8 for its last dimension, which does not fit its 3 heads");
   odd.attributes = {integer("num_heads", 0)};
   check_says(odd, "its num_heads is 0");
+  check_says(multihead({query, key, value, {}, {}, {}, {}, some_numbers({batch, heads, 3, size})}),
+             "its past_key is missing, but it has a past_value");
+  check_says(multihead({query,
+                        key,
+                        value,
+                        {},
+                        {},
+                        {},
+                        some_numbers({batch, heads, 3, size}),
+                        some_numbers({batch, heads, 2, size})}),
+             "its past_value has the sizes [2, 2, 2, 4], must have [2, 2, 3, 4]");
+  check_says(multihead({query, key, value, {}, {}, some_numbers({3, heads, queries, keys})}),
+             "its attention_bias has the sizes [3, 2, 3, 5]");
+  check_says(multihead({query, key, value, {}, some_numbers({batch, keys})}),
+             "its mask is FLOAT32");
+  const Numbers apart = some_numbers({batch, heads, keys, size});
+  const Numbers past = some_numbers({batch, heads, 2, size});
+  check_says(multihead({query, apart, apart, {}, {}, {}, past, past}),
+             "it has a past and keys {batch, heads, rows, size}");
+  check_says(multihead({query, some_numbers({batch, keys, heads, 2, size}), value}),
+             "its key has values in it, but it has others, too");
   check_says(multihead({query, key, value}, 4), "its output qk is used");
   OneNode shared = multihead({query, key, value});
   shared.inputs.resize(8);
@@ -349,8 +377,15 @@ TEST_CASE("onnx attention: ONNX's own has heads side by side or apart, and may s
   check_says({"Attention", {query, some_numbers({batch, key_heads, keys, 3}), value}, {}, 1, 23},
              "its key has the sizes [2, 5, 6], must have [2, 5, 8]");
   check_says({"Attention", {query, key, value, some_numbers({queries, 4})}, {}, 1, 23},
-             "do not fit together");
-  check_says({"Attention", {side_by_side(query), key, value}, {}, 1, 23}, "q_num_heads");
+             "its attn_mask has the sizes [3, 4]");
+  check_says({"Attention", {side_by_side(query), key, value}, counts, 1, 23},
+             "its query, key and value have 3, 4 and 4 dimensions");
+  check_says(
+      {"Attention", {side_by_side(query), side_by_side(key), side_by_side(value)}, {}, 1, 23},
+      "q_num_heads");
+  check_says(
+      {"Attention", {query, key, value}, {}, 1, 22},
+      "version 22 of ONNX's operators does not have it\n  rule: it is there from version 23 on");
 }
 
 TEST_CASE("onnx attention: ONNX's own adds a mask, or minus infinity where a key does not count") {

@@ -105,6 +105,9 @@ TEST_CASE("onnx contrib: embeddings of words, positions and segments are added a
   check_refusal(contrib("EmbedLayerNormalization",
                         {word_ids, {}, table, some_numbers({2, size}), {}, gamma, beta}),
                 "its position_embedding has the sizes [2, 5]");
+  check_refusal(
+      contrib("EmbedLayerNormalization", {word_ids, segment_ids, table, places, {}, gamma, beta}),
+      "it has segment_ids, but no segment_embedding");
   check_refusal(contrib("EmbedLayerNormalization",
                         {word_ids, {}, table, some_numbers({6, 4}), {}, gamma, beta}),
                 "its embeddings have the sizes [7, 5] and [6, 4]");
@@ -141,12 +144,14 @@ TEST_CASE("onnx contrib: GroupNorm normalizes groups of channels, which stand la
   const auto refused = [&](const std::string& attribute, const char* words) {
     check_refusal(contrib("GroupNorm", {x, gamma, beta}, {attribute}), words);
   };
+  refused(integer("groups", 2), "activation");
   refused(integer("groups", 4), "its 6 channels have no 4 equal groups");
   refused(integer("groups", 0), "its groups is 0");
   check_refusal(
       contrib("GroupNorm", {x, gamma, beta}, {integer("groups", 2), integer("activation", 2)}),
       "its activation is 2");
-  check_refusal(contrib("GroupNorm", {x, some_numbers({4}), beta}, {integer("groups", 2)}),
+  check_refusal(contrib("GroupNorm", {x, some_numbers({4}), beta},
+                        {integer("groups", 2), integer("activation", 0)}),
                 "its gamma has the sizes [4], must have [6]");
 }
 

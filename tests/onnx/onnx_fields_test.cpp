@@ -443,4 +443,19 @@ TEST_CASE("onnx fields: indices are INT64") {
   }
 }
 
+TEST_CASE("onnx fields: an attribute of another type is refused, not taken for 0") {
+  const Numbers x = some_numbers({1, 2});
+  for (const auto& [attribute, type] :
+       {std::pair(integer("alpha", 1), "INT"), std::pair(text("alpha", "0.5"), "STRING"),
+        std::pair(reals("alpha", {0.5F}), "FLOATS")}) {
+    const std::string findings = run_node({"LeakyRelu", {x}, {attribute}}).findings;
+    CAPTURE(findings);
+    CHECK(findings.find("its attribute alpha is " + std::string(type)) != std::string::npos);
+    CHECK(findings.find("rule: it must be FLOAT") != std::string::npos);
+  }
+  CHECK(
+      run_node({"Softmax", {x}, {real("axis", 0)}}).findings.find("its attribute axis is FLOAT") !=
+      std::string::npos);
+}
+
 }  // namespace dmlop::test::onnx_fields_test

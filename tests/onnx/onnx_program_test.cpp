@@ -61,7 +61,7 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
       sample.run({"check", "onnx/model.onnx", "--dim", "batch=2", "--feature-level", "5_0"});
   CHECK(level.code == 3);
   CHECK(has(level.error, "node \"softmax\" (DML_OPERATOR_ACTIVATION_SOFTMAX1)"));
-  for (const char* wrong : {"batch", "batch=", "=2", "batch=0", "batch=-1", "batch=2147483648"}) {
+  for (const char* wrong : {"batch", "batch=", "=2", "batch=-1", "batch=2147483648"}) {
     CAPTURE(wrong);
     CHECK(sample.run({"check", "onnx/model.onnx", "--dim", wrong}).code == 2);
   }
@@ -265,6 +265,26 @@ TEST_CASE("onnx program: an input with an initializer has that value unless a fi
   CHECK(least() != with_ones);
   CHECK(has(run({"-i", "x=onnx/x.npy", "-i", "b=short.pb"}).error,
             "input \"b\": dimension 0 is 4, but its file has the sizes [3]"));
+}
+
+TEST_CASE("onnx program: a cache of attention may have no rows yet") {
+  const Sample sample;
+  const std::vector<std::string> cache{"1", "2", "past", "4"};
+  std::string group = microsoft_node("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "l", "t"},
+                                     {"y"}, {integer("num_heads", 2), integer("kv_num_heads", 2)});
+  sample.folder().write(
+      "m.onnx",
+      model({.nodes = {group},
+             .initializers = {tensor("t", 6, {1}, std::string("\x03\0\0\0", 4)),
+                              tensor("l", 6, {1}, std::string("\x02\0\0\0", 4))},
+             .inputs = {value("q", {"1", "3", "8"}), value("k", {"1", "3", "8"}),
+                        value("v", {"1", "3", "8"}), value("pk", cache), value("pv", cache)},
+             .outputs = {value("y", {})},
+             .version = 17,
+             .has_microsoft = true}));
+  const auto run = sample.run({"run", "m.onnx", "--dim", "past=0", "--random", "--cpu"});
+  CHECK_MESSAGE(run.code == 0, run.error);
+  CHECK(sample.run({"run", "onnx/model.onnx", "--dim", "batch=0", "--cpu"}).code == 4);
 }
 
 TEST_CASE("onnx program: an input that must be known is given to inspect and convert, too") {

@@ -136,10 +136,20 @@ TEST_CASE("onnx rotary: angles and heads that do not fit are refused") {
   check_finding(node(input, ids, cache, {integer("num_heads", 3)}), "its num_heads is 3");
   check_finding(node(input, ids, cache, {integer("num_heads", -2)}), "its num_heads is -2");
   check_finding(node(input, ids, cache_of(3)), "its num_heads is 0");
+  check_finding(node(input, ids, cache_of(1), {integer("rotary_embedding_dim", 2)}), "num_heads");
+  check_finding({"RotaryEmbedding", {input, cache.cosines, cache.sines, ids}, {}, 1, 23},
+                "num_heads");
+  Cache half = cache;
+  half.sines.type = DataType::Float16;
+  check_finding(node(input, ids, half),
+                "its cosines or sines are FLOAT16, but its input is FLOAT32");
+  check_finding(node(some_numbers({1, 10, 4}), whole_numbers({0}), cache),
+                "it has 10 rows, but cosines of 9 positions");
   check_finding(node(input, ids, cache_of(3), {integer("num_heads", 2)}),
                 "its heads have 4 elements, but its cosines are for 6");
-  check_finding(node(input, ids, cache, {integer("rotary_embedding_dim", 2)}),
-                "its rotary_embedding_dim is 2");
+  check_finding(
+      node(input, ids, cache, {integer("rotary_embedding_dim", 2), integer("num_heads", 2)}),
+      "its rotary_embedding_dim is 2");
   check_finding(node(input, {{3, 2}, ids.values, DataType::Int64}, cache),
                 "its positions have the sizes [3, 2]\n  rule: there is one for each row [2, 3]");
   check_finding(node(input, whole_numbers({1, 2}), cache), "its position_ids have the sizes [2]");
@@ -322,6 +332,21 @@ TEST_CASE("onnx rotary: GroupQueryAttention without a cache, and what it refuses
   OneNode short_total = group.node();
   short_total.inputs[6].values = {2};
   check_finding(short_total, "its total_sequence_length is 2");
+  OneNode two_totals = group.node();
+  two_totals.inputs[6] = int32_of({2}, {3, 3});
+  check_finding(two_totals, "its total_sequence_length has 2 numbers");
+  OneNode no_key = group.node();
+  no_key.inputs[3] = {};
+  check_finding(no_key, "its past_key is missing, but it has a past_value");
+  for (const double length : {5.0, -1.0}) {
+    OneNode wrong_length = Group{{4, 4}, 1, 8}.node();
+    wrong_length.inputs[5].values[0] = length;
+    check_finding(wrong_length, "its seqlens_k has " + std::to_string(static_cast<int>(length)));
+  }
+  Group long_one{{9}, 1, 9};
+  long_one.is_rotary = true;
+  check_finding(long_one.node(),
+                "its total_sequence_length is 10, but its cosines have 9 positions");
   OneNode other_key = group.node();
   other_key.inputs[1] = some_numbers({batch, 3, heads * size});
   check_finding(other_key, "its key has the sizes [2, 3, 16], must have [2, 3, 8]");
