@@ -31,7 +31,7 @@ std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input
 /// Refuses past_key without past_value, which is the next input, and the opposite.
 void require_both_past(const Mapping& node, std::size_t input);
 
-/// Whether NumPy's rules broadcast one to the other.
+/// Whether NumPy's rules broadcast `sizes` to `all`.
 bool fits_into(const Sizes& sizes, const Sizes& all);
 
 }  // namespace dmlop::onnx

@@ -42,7 +42,7 @@ void require_both_past(const Mapping& node, std::size_t input) {
 std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input,
                         const AttentionSizes& sizes, std::uint64_t size, std::uint64_t value_size) {
   require_both_past(node, input);
-  if (!has_elements(node, input)) return 0;
+  if (!has_elements(node, input) && !has_elements(node, input + 1)) return 0;
   const View keys = node.view(input), values = node.view(input + 1);
   const std::uint64_t rows = keys.sizes.size() == 4 ? keys.sizes[2] : 0;
   const char* const rule = "earlier ones are {batch, heads, rows, size}";
@@ -129,7 +129,7 @@ void add_position_bias(Mapping& node, DmlOperator& operation, std::size_t input,
   operation.input("RelativePositionBiasTensor", broadcast(bias, all));
 }
 
-/// Queries, keys and values apart or stacked. Returns the sizes without earlier keys, the size of a
+/// Queries, keys and values, apart or stacked: their numbers without earlier keys, the size of a
 /// head, and that of a head of the values.
 struct BoundHeads {
   AttentionSizes sizes;
@@ -183,7 +183,8 @@ BoundHeads bind_heads(Mapping& node, DmlOperator& operation) {
   const View query = node.view(0);
   if (query.sizes.size() != 5) return bind_keys_and_values(node, operation, query, heads);
   if (node.has(1) || node.has(2))
-    Mapping::refuse_invalid("its query has keys and values in it, but it has others, too");
+    Mapping::refuse_invalid("its query has keys and values in it, but it has others, too",
+                            "without a key and a value, all three come together");
   const Sizes& sizes = query.sizes;
   Mapping::require_sizes("query", query.sizes, {sizes[0], sizes[1], heads, 3, sizes[4]},
                          "queries, keys and values together are {batch, rows, heads, 3, size}");
