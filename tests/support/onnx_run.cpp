@@ -1,5 +1,7 @@
 #include "onnx_run.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -78,6 +80,20 @@ double at(const Numbers& tensor, const Sizes& place) {
   return tensor.values[index_of(tensor.sizes, place)];
 }
 
+Numbers heads_apart(const Numbers& tensor, std::uint64_t heads) {
+  const std::uint64_t size = tensor.sizes[2] / heads;
+  return numbers_at({tensor.sizes[0], heads, tensor.sizes[1], size}, [&](const Sizes& place) {
+    return at(tensor, {place[0], place[2], place[1] * size + place[3]});
+  });
+}
+
+Numbers heads_together(const Numbers& tensor) {
+  const Sizes& sizes = tensor.sizes;
+  return numbers_at({sizes[0], sizes[2], sizes[1] * sizes[3]}, [&](const Sizes& place) {
+    return at(tensor, {place[0], place[2] / sizes[3], place[1], place[2] % sizes[3]});
+  });
+}
+
 OnnxRun run_onnx(const std::string& bytes, const std::map<std::string, Numbers>& inputs,
                  bool fuses) {
   Diagnostics findings, notes;
@@ -148,6 +164,13 @@ std::string difference(const Numbers& actual, const Numbers& expected) {
              std::to_string(b);
   }
   return "";
+}
+
+void check_refused(const OneNode& node, const std::string& words) {
+  const std::string findings = run_node(node).findings;
+  CAPTURE(findings);
+  CAPTURE(words);
+  CHECK(findings.find(words) != std::string::npos);
 }
 
 std::string difference(const OneNode& node, const std::vector<Numbers>& expected) {

@@ -30,6 +30,10 @@ Numbers some_numbers(const Sizes& sizes, std::uint64_t seed = 0);
 Numbers whole_numbers(const std::vector<std::int64_t>& values);  // INT64, one dimension
 double at(const Numbers& tensor, const Sizes& place);
 
+/// {batch, rows, heads * size} as {batch, heads, rows, size}, and back.
+Numbers heads_apart(const Numbers& tensor, std::uint64_t heads);
+Numbers heads_together(const Numbers& tensor);
+
 struct OnnxRun {
   std::string findings = {};
   std::vector<Numbers> outputs = {};
@@ -54,6 +58,9 @@ OnnxRun run_node(const OneNode& node);
 
 /// "" if the tensors have the same sizes and nearly the same elements, or what differs.
 std::string difference(const Numbers& actual, const Numbers& expected);
+
+/// Checks that a node is refused, in these words among others.
+void check_refused(const OneNode& node, const std::string& words);
 
 /// "" if a node computes what is expected, or what is wrong.
 std::string difference(const OneNode& node, const std::vector<Numbers>& expected);
