@@ -9,7 +9,7 @@ foreach(line IN LISTS c_lines)
   list(APPEND c_functions ${CMAKE_MATCH_1})
 endforeach()
 
-add_library(dmlop_c SHARED $<TARGET_OBJECTS:dmlop_layers> $<TARGET_OBJECTS:dmlop_element_layers>)
+add_library(dmlop_c SHARED $<TARGET_OBJECTS:dmlop_layers> ${layers_below})
 add_library(dmlop::c ALIAS dmlop_c)
 target_include_directories(dmlop_c INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
