@@ -56,18 +56,18 @@ Features find_features() {
 #endif
 
 std::int64_t find_targets() {
+  // What the compiler was told that every machine has: EMU128, SSE2 or more, by Highway's version.
+  std::int64_t targets = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
   const Features found = find_features();
-  std::int64_t targets = HWY_SCALAR | HWY_EMU128;  // whichever the compiler is given
   if (!found.sse4) return targets;
   targets |= HWY_SSE4;
   // Every processor with these has LZCNT and F16C, too, which compilers cannot all ask for.
   if (!found.avx2) return targets;
   targets |= HWY_AVX2;
-  return found.avx512 ? targets | HWY_AVX3 : targets;
-#else
-  return HWY_STATIC_TARGET;  // what the compiler was told that every machine has
+  if (found.avx512) targets |= HWY_AVX3;
 #endif
+  return targets;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace dmlop::test {
 template <typename Action>
 void on_every_target(Action&& action) {
   REQUIRE(cpu::simd_targets() != 0);
+  const std::int64_t before = cpu::usable_simd_targets;
   for (int bit = 0; bit < 63; ++bit) {
     const std::int64_t target = (std::int64_t{1} << bit) & cpu::simd_targets();
     if (target == 0) continue;
@@ -24,7 +25,7 @@ void on_every_target(Action&& action) {
     CAPTURE(std::string(hwy::TargetName(target)));
     action();
   }
-  cpu::limit_simd_targets(0);
+  cpu::limit_simd_targets(before);
 }
 
 }  // namespace dmlop::test
