@@ -273,6 +273,7 @@ void map_attention(Mapping& node) {
     if (node.integer(flag, 0) != 0)
       Mapping::refuse("it has " + std::string(flag), "the provider does not support that");
   }
+  node.ignore({"rotary_embedding_dim"});  // of do_rotary
   const View input = node.view(0), weights = node.view(1);
   if (input.sizes.size() != 3 || weights.sizes.size() != 2 || weights.sizes[0] != input.sizes[2])
     Mapping::refuse_invalid("its input and weights have the sizes " + list_of(input.sizes) +

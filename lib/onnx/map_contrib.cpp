@@ -90,6 +90,7 @@ void map_matmul_n_bits(Mapping& node) {
   const std::uint64_t k = node.required_count("K"), n = node.required_count("N");
   const std::uint64_t block = node.required_count("block_size");
   if (node.required_count("bits") != 4) Mapping::refuse("its bits are not 4");
+  node.ignore({"accuracy_level"});  // a device computes as it does
   if (node.has(4) || node.has(5)) Mapping::refuse("it has g_idx or a bias");
   const Value& value = node.in(0);
   if (value.sizes.empty() || value.sizes.back() != k)
@@ -181,6 +182,8 @@ void add_mask_index(Mapping& node, const Sizes& words) {
 }
 
 void map_embedding(Mapping& node) {
+  node.ignore({"mask_index_type"});  // that the output is read says as much
+  node.ignore_input(7);              // the mask, of that output
   const View words = node.view(0);
   if (words.sizes.size() != 2)
     Mapping::refuse_invalid("its input_ids have the sizes " + list_of(words.sizes),

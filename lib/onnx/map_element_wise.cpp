@@ -344,10 +344,12 @@ void cast(Mapping& node, std::int64_t element_type) {
 }
 
 void map_cast(Mapping& node) {
+  node.ignore({"saturate"});  // for FLOAT8 only
   cast(node, node.required_integer("to"));
 }
 
 void map_cast_like(Mapping& node) {
+  node.ignore({"saturate"});  // for FLOAT8 only
   const Value& like = node.in(1);
   for (std::int64_t number = 1; number <= 23; ++number) {
     const bool is_boolean = number == static_cast<int>(ElementType::boolean);
@@ -358,6 +360,8 @@ void map_cast_like(Mapping& node) {
 
 void map_dropout(Mapping& node) {
   if (node.wants(1)) Mapping::refuse("the provider does not make the mask of Dropout");
+  node.ignore({"ratio", "seed"});  // of training only
+  node.ignore_input(1);            // the ratio
   if (node.has(2)) {
     const TensorData& mode = node.known(2);
     if (mode.count() == 1 && mode.bytes[0] != std::byte{0})

@@ -42,6 +42,8 @@ class GroupQueryAttention {
     constexpr std::size_t first = 9;
     for (std::size_t i = 0; i < std::size(names); ++i) node_.require_no_input(first + i, names[i]);
     node_.require_no_output(3, "output_qk");
+    node_.ignore({"rotary_interleaved"});                                 // without do_rotary
+    for (const std::size_t input : {5, 7, 8}) node_.ignore_input(input);  // seqlens_k of a prompt
     if (node_.integer("causal", 1) == 0) Mapping::refuse("it is not causal");
     if (node_.integer("local_window_size", -1) != -1) Mapping::refuse("it has a local window");
     if (node_.real("softcap", 0) != 0) Mapping::refuse("it has a softcap");

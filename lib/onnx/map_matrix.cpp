@@ -26,6 +26,7 @@ void map_gemm(Mapping& node) {
   operation.input("ATensor", first).input("BTensor", second);
   std::optional<View> third;
   if (node.has(2)) third = node.view(2);
+  const float beta = node.real("beta", 1);
   const View to = padded(node.output(0, node.in(0), sizes));
   if (third) {
     if (broadcast_sizes({sizes, third->sizes}) != sizes)
@@ -37,7 +38,7 @@ void map_gemm(Mapping& node) {
                .choose("TransA", turns_a ? "TRANSPOSE" : "NONE")
                .choose("TransB", turns_b ? "TRANSPOSE" : "NONE")
                .set("Alpha", node.real("alpha", 1))
-               .set("Beta", third ? node.real("beta", 1) : 0.0F));
+               .set("Beta", third ? beta : 0.0F));
 }
 
 // DirectML's matrices have at most so many dimensions.

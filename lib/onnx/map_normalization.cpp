@@ -29,6 +29,7 @@ void map_batch_normalization(Mapping& node) {
   if (node.integer("training_mode", 0) != 0 || node.wants(1) || node.wants(2))
     Mapping::refuse("it computes mean and variance itself (training_mode)",
                     "the provider normalizes with those that are given");
+  node.ignore({"momentum"});  // of training only
   const Value& value = node.in(0);
   if (value.sizes.size() < 2) Mapping::refuse_invalid("its input must have 2 dimensions and more");
   const View from = padded_behind(node.view(0));
@@ -68,6 +69,7 @@ void map_instance_normalization(Mapping& node) {
 void map_layer_normalization(Mapping& node) {
   if (node.wants(1) || node.wants(2))
     Mapping::refuse("its outputs Mean and InvStdDev are used", "the provider makes the first only");
+  node.ignore({"stash_type"});  // a device computes as it does
   const Value& value = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.integer("axis", -1), value.sizes.size());
   const View from = padded_behind(node.view(0));
@@ -86,6 +88,7 @@ void map_layer_normalization(Mapping& node) {
 
 /// Channels in groups: batch, group, channel in the group, and all that follows as one.
 void map_group_normalization(Mapping& node) {
+  node.ignore({"stash_type"});  // a device computes as it does
   const Value& value = node.in(0);
   if (value.sizes.size() < 2) Mapping::refuse_invalid("its input must have 2 dimensions and more");
   const std::int64_t written = node.required_integer("num_groups");

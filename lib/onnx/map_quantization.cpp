@@ -106,6 +106,7 @@ std::pair<View, View> divided(Mapping& node) {
 }
 
 void map_quantize(Mapping& node) {
+  node.ignore({"saturate"});  // for FLOAT8 only
   const DataType zero_type = node.has(2) ? node.in(2).type : DataType::UInt8;
   const DataType type = chosen_type(node, "output_dtype", zero_type);
   if (type == DataType::UInt16 || type == DataType::Int16)

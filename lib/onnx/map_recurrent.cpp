@@ -85,6 +85,12 @@ void add_network(Mapping& node, const Network& network) {
   if (input.size() != 3 || recurrence.size() != 3)
     Mapping::refuse_invalid("its input and weights must have 3 dimensions");
   const std::uint64_t directions = is_both ? 2 : 1, hidden = recurrence[2];
+  if (const std::int64_t size = node.integer("hidden_size", std::int64_t(hidden));
+      size != std::int64_t(hidden))
+    Mapping::refuse_invalid("its hidden_size is " + std::to_string(size) +
+                                ", but its recurrence weights have the sizes " +
+                                list_of(recurrence),
+                            "their last dimension is hidden_size");
   const DataType type = node.in(0).type;
   const bool is_lstm = network.gates == 4;
   DmlOperator operation(network.type);

@@ -58,9 +58,10 @@ const ReduceFunction& function_of(const Mapping& node) {
 /// Without axes it is all of them, or none. A scalar has none, but its axis 0 may be named.
 std::vector<std::size_t> axes_of_reduction(Mapping& node, std::size_t dimensions) {
   const auto written = node.has(1) ? node.known_integers(1) : node.integers("axes");
+  const bool reduces_without_axes = node.integer("noop_with_empty_axes", 0) == 0;
   auto axes = Mapping::axes_of(written, std::max<std::size_t>(1, dimensions));
   if (dimensions == 0) return {};
-  if (axes.empty() && node.integer("noop_with_empty_axes", 0) == 0) {
+  if (axes.empty() && reduces_without_axes) {
     axes.resize(dimensions);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
   }
@@ -135,6 +136,7 @@ void map_softmax(Mapping& node) {
 }
 
 void map_top_k(Mapping& node) {
+  node.ignore({"sorted"});  // without it, any order will do
   const Value& value = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.integer("axis", -1), value.sizes.size());
   std::int64_t k = node.integer("k", 0);

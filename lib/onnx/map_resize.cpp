@@ -183,6 +183,9 @@ void refuse_unsupported(const Mapping& node, const std::string& mode) {
 void map_resize(Mapping& node) {
   const std::string mode = node.text("mode", "nearest");
   refuse_unsupported(node, mode);
+  // Of other modes than the node's, of sizes if it has scales, and the roi of tf_crop_and_resize.
+  node.ignore({"cubic_coeff_a", "nearest_mode", "keep_aspect_ratio_policy"});
+  if (node.version() >= 11) node.ignore_input(1);
   std::vector<Resampling> all = resampling_of(node);
   Sizes output;
   for (const Resampling& one : all) output.push_back(one.to);

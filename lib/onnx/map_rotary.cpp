@@ -181,6 +181,7 @@ void map_rotary(Mapping& node) {
   View to = node.output(0, value, value.sizes);
   const bool has_heads_first = dimensions == 4;
   if (has_heads_first) {
+    node.ignore({"num_heads"});  // the sizes say it
     from = node.packed(transposed(from, {0, 2, 1, 3}));
   } else {
     const std::uint64_t size = head_size(node, value.sizes[2], 2 * angles.cosines.sizes.back());

@@ -75,6 +75,7 @@ std::optional<View> position_bias(Mapping& node, DataType type, const AttentionS
 
 void map_standard_attention(Mapping& node) {
   node.require_no_output(3, "qk_matmul_output");
+  node.ignore({"qk_matmul_output_mode", "softmax_precision"});  // a device computes as it does
   if (node.real("softcap", 0) != 0) Mapping::refuse("it has a softcap");
   const auto dimensions = [&](std::size_t input) { return node.in(input).sizes.size(); };
   if (dimensions(0) != dimensions(1) || dimensions(0) != dimensions(2))

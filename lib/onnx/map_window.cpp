@@ -147,7 +147,7 @@ void map_pooling(Mapping& node) {
   require_windows(value);
   node.require_attribute("kernel_shape");
   const bool has_indices = node.wants(1);
-  if (has_indices && node.integer("storage_order", 0) != 0)
+  if (node.integer("storage_order", 0) != 0 && has_indices)
     Mapping::refuse("its indices count in column order (storage_order)",
                     "DirectML counts them in row order");
   const Windows windows =
@@ -265,6 +265,17 @@ void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Siz
   }
 }
 
+/// The sizes of a filter's window, which kernel_shape may repeat.
+Sizes window_of(const Mapping& node, const Sizes& filter) {
+  Sizes window(filter.begin() + 2, filter.end());
+  if (counts_of(node, "kernel_shape", window.size(), 0, 1) != window &&
+      node.has_attribute("kernel_shape"))
+    Mapping::refuse_invalid("its kernel_shape is " + list_of(node.integers("kernel_shape")) +
+                                ", but its filter has the sizes " + list_of(filter),
+                            "kernel_shape is what follows the filter's two first sizes");
+  return window;
+}
+
 void map_transposed_convolution(Mapping& node) {
   const Value& value = node.in(0);
   const Value& filter = node.in(1);
@@ -273,7 +284,7 @@ void map_transposed_convolution(Mapping& node) {
     Mapping::refuse_invalid("its filter " + list_of(filter.sizes) + " does not fit its input " +
                             list_of(value.sizes));
   require_one_padding(node);
-  Windows windows = plain_windows_of(node, Sizes(filter.sizes.begin() + 2, filter.sizes.end()));
+  Windows windows = plain_windows_of(node, window_of(node, filter.sizes));
   const std::uint64_t groups = groups_of(node);
   const auto more = counts_of(node, "output_padding", windows.sizes.size(), 0, 0);
   Sizes sizes{value.sizes[0], filter.sizes[1] * groups};
@@ -356,6 +367,7 @@ constexpr OnnxOperator window_table[]{
 Windows plain_windows_of(const Mapping& node, const std::vector<std::uint64_t>& sizes) {
   const std::size_t dimensions = sizes.size();
   const bool has_pads = auto_pad_of(node) == "NOTSET";
+  node.ignore({"pads"});  // of pooling with auto_pad, as in ONNX Runtime
   Windows windows{.sizes = sizes,
                   .strides = counts_of(node, "strides", dimensions, 1, 1),
                   .dilations = counts_of(node, "dilations", dimensions, 1, 1),
@@ -393,7 +405,7 @@ Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t f
     Mapping::refuse_invalid("its filter " + list_of(weights) + " does not fit its input " +
                             list_of(from));
   require_one_padding(node);
-  Convolution made{.windows = windows_of(node, from, Sizes(weights.begin() + 2, weights.end())),
+  Convolution made{.windows = windows_of(node, from, window_of(node, weights)),
                    .output = {from[0], weights[0]},
                    .groups = groups};
   for (std::size_t i = 0; i < made.windows.sizes.size(); ++i)

@@ -17,6 +17,12 @@ void Mapping::refuse_invalid(std::string message, std::string rule) {
   throw Refusal{std::move(message), std::move(rule), "", ErrorKind::invalid_input};
 }
 
+bool Mapping::has(std::size_t input) const {
+  if (input >= inputs_.size()) return false;
+  is_input_read_[input] = true;
+  return inputs_[input] != nullptr;
+}
+
 const Value& Mapping::in(std::size_t input) const {
   if (!has(input)) refuse_invalid("its input " + std::to_string(input) + " is missing");
   return *inputs_[input];
@@ -102,10 +108,20 @@ std::vector<double> Mapping::known_reals(std::size_t input) const {
 }
 
 const Attribute* Mapping::find(std::string_view name) const {
-  for (const Attribute& attribute : node_.attributes) {
-    if (attribute.name == name) return &attribute;
+  for (std::size_t i = 0; i < node_.attributes.size(); ++i) {
+    if (node_.attributes[i].name != name) continue;
+    is_attribute_read_[i] = true;
+    return &node_.attributes[i];
   }
   return nullptr;
+}
+
+void Mapping::ignore(std::initializer_list<std::string_view> attributes) const {
+  for (const std::string_view name : attributes) find(name);
+}
+
+void Mapping::ignore_input(std::size_t input) const {
+  if (input < inputs_.size()) is_input_read_[input] = true;
 }
 
 const Attribute* Mapping::find_of_kind(std::string_view name, AttributeKind kind) const {
@@ -251,7 +267,26 @@ void Mapping::require_full_inputs() const {
     require_elements("its input " + std::to_string(*empty_input_), in(*empty_input_).sizes);
 }
 
+void Mapping::require_all_read() const {
+  std::vector<std::string> unread;
+  for (std::size_t i = 0; i < node_.attributes.size(); ++i) {
+    const std::string_view name = node_.attributes[i].name;
+    if (!is_attribute_read_[i])
+      unread.push_back("the attribute \"" + printable(std::string(name)) + "\"");
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] != nullptr && !is_input_read_[i])
+      unread.push_back("the input " + std::to_string(i) + " \"" +
+                       printable(std::string(node_.inputs[i])) + "\"");
+  }
+  if (unread.empty()) return;
+  throw Refusal{"it has " + join(unread, " and ") + ", which " +
+                    (unread.size() == 1 ? "is" : "are") + " unknown here",
+                "nothing of a model is left out in silence", "remove it if it changes no output"};
+}
+
 void Mapping::finish() {
+  require_all_read();
   const bool has_constants_only =
       !outputs.empty() && std::ranges::all_of(outputs, [](const std::optional<Value>& output) {
         return !output || output->constant;

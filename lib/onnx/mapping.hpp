@@ -2,6 +2,7 @@
 // outputs that it declares, and the DirectML operators that it makes.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,7 +67,13 @@ class Mapping {
   /// node's own theirs.
   Mapping(const Node& node, const OnnxOperator& row, std::int64_t version,
           std::vector<const Value*> inputs, EdgeNames& names)
-      : node_(node), row_(row), version_(version), inputs_(std::move(inputs)), names_(names) {}
+      : node_(node),
+        row_(row),
+        version_(version),
+        inputs_(std::move(inputs)),
+        names_(names),
+        is_input_read_(inputs_.size()),
+        is_attribute_read_(node.attributes.size()) {}
 
   const OnnxOperator& row() const { return row_; }
   /// The version of the operator set that the node belongs to.
@@ -87,7 +94,7 @@ class Mapping {
 
   // Inputs.
   std::size_t input_count() const { return inputs_.size(); }
-  bool has(std::size_t input) const { return input < inputs_.size() && inputs_[input] != nullptr; }
+  bool has(std::size_t input) const;
   /// Refuses if it is left out.
   const Value& in(std::size_t input) const;
   /// An input as an edge with its own sizes. It may be empty if the outputs are, too.
@@ -110,6 +117,9 @@ class Mapping {
   std::vector<float> reals(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   const Attribute* find(std::string_view name) const;
+  /// Attributes and inputs that change no output, so that finish() accepts them unread.
+  void ignore(std::initializer_list<std::string_view> attributes) const;
+  void ignore_input(std::size_t input) const;
 
   /// A dimension that may count from the end: an axis of a tensor with so many dimensions. A tensor
   /// without dimensions has none.
@@ -158,7 +168,8 @@ class Mapping {
   const Node& node() const { return node_; }
 
   /// Ends the mapping. Without an output that an operator writes, none is needed. Refuses an empty
-  /// input of an output that has elements.
+  /// input of an output that has elements, and what nothing has read: inputs and attributes that
+  /// are unknown, and would be left out in silence.
   void finish();
 
   // What was made.
@@ -173,6 +184,7 @@ class Mapping {
   std::shared_ptr<const OnnxGraph> inlined;  // the graph whose nodes stand for this one
 
  private:
+  void require_all_read() const;
   void require_full_inputs() const;
   std::string own_edge(const char* what);
   const Attribute* find_of_kind(std::string_view name, AttributeKind kind) const;
@@ -183,6 +195,8 @@ class Mapping {
   std::vector<const Value*> inputs_;
   EdgeNames& names_;
   std::optional<std::size_t> empty_input_;  // the first one that was viewed
+  mutable std::vector<bool> is_input_read_;
+  mutable std::vector<bool> is_attribute_read_;
 };
 
 /// The sizes that NumPy's rules give several tensors. Refuses if there are none.
