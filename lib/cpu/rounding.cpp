@@ -36,7 +36,7 @@ void NarrowDoubles(const double* from, double factor, std::uint64_t count, std::
   const std::size_t lanes = hn::Lanes(d);
   std::uint64_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    store(hn::DemoteTo(floats, hn::Mul(hn::Set(d, factor), hn::LoadU(d, from + i))), floats,
+    store(float_from_double(d, hn::Mul(hn::Set(d, factor), hn::LoadU(d, from + i))), floats,
           to + i * sizeof(float));
   for (; i < count; ++i) {
     const auto number = static_cast<float>(factor * from[i]);

@@ -147,7 +147,7 @@ HWY_INLINE hn::Vec<FourFloats> floats_of(hn::Vec<FourSums> totals) {
     const auto odd = hn::Or(bits, hn::Add(hn::And(bits, lost), lost));
     totals = hn::BitCast(d, hn::AndNot(lost, odd));
   }
-  return hn::DemoteTo(FourFloats(), totals);
+  return float_from_double(d, totals);
 }
 
 /// How eight rows are computed.

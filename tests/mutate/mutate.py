@@ -89,6 +89,9 @@ def copy_tree():
 
 
 def configure():
+    samples = os.path.join(HOME, "samples")  # help finds them beside the build folder
+    if not os.path.islink(samples):
+        os.symlink(os.path.join(TREE, "samples"), samples)
     run(["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
          "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_CXX_FLAGS=-DHWY_COMPILE_ONLY_STATIC", "-DDMLOP_TESTS=ON",
          "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])

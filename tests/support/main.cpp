@@ -1,7 +1,7 @@
 // The test program. Unlike doctest's own main it fails when its filters match no test case, so that
 // a misspelt filter cannot pass. With DMLOP_TEST_THRESHOLDS=small all thresholds are small
-// (base/threshold.hpp). With DMLOP_TEST_SIMD=SSE4 kernels use that instruction set; a name that is
-// none lists those of this machine.
+// (base/threshold.hpp). With DMLOP_TEST_SIMD=SSE4 kernels use that instruction set; "least" is what
+// every machine has, and a name that is none lists those of this one.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 // After it:
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -42,11 +43,12 @@ struct CaseCounter : doctest::IReporter {
 /// From now on kernels use this instruction set only. If there is none of this name here, says
 /// which there are, and returns false.
 bool use_simd_target(std::string_view name) {
+  const auto targets = static_cast<std::uint64_t>(dmlop::cpu::simd_targets());
   std::string names;
-  for (int bit = 0; bit < 63; ++bit) {
-    const std::int64_t target = std::int64_t{1} << bit & dmlop::cpu::simd_targets();
-    if (target == 0) continue;
-    if (name == hwy::TargetName(target)) {
+  for (std::uint64_t left = targets; left != 0; left &= left - 1) {
+    const auto target = static_cast<std::int64_t>(left & -left);  // the best one that is left
+    const bool is_last = std::has_single_bit(left);
+    if (name == hwy::TargetName(target) || (is_last && name == "least")) {
       dmlop::cpu::limit_simd_targets(target);
       return true;
     }
