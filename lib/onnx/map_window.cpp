@@ -266,7 +266,7 @@ void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Siz
 }
 
 /// The sizes of a filter's window, which kernel_shape may repeat.
-Sizes window_of(const Mapping& node, const Sizes& filter) {
+Sizes window_of_filter(const Mapping& node, const Sizes& filter) {
   Sizes window(filter.begin() + 2, filter.end());
   if (counts_of(node, "kernel_shape", window.size(), 0, 1) != window &&
       node.has_attribute("kernel_shape"))
@@ -284,7 +284,7 @@ void map_transposed_convolution(Mapping& node) {
     Mapping::refuse_invalid("its filter " + list_of(filter.sizes) + " does not fit its input " +
                             list_of(value.sizes));
   require_one_padding(node);
-  Windows windows = plain_windows_of(node, window_of(node, filter.sizes));
+  Windows windows = plain_windows_of(node, window_of_filter(node, filter.sizes));
   const std::uint64_t groups = groups_of(node);
   const auto more = counts_of(node, "output_padding", windows.sizes.size(), 0, 0);
   Sizes sizes{value.sizes[0], filter.sizes[1] * groups};
@@ -405,7 +405,7 @@ Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t f
     Mapping::refuse_invalid("its filter " + list_of(weights) + " does not fit its input " +
                             list_of(from));
   require_one_padding(node);
-  Convolution made{.windows = windows_of(node, from, window_of(node, weights)),
+  Convolution made{.windows = windows_of(node, from, window_of_filter(node, weights)),
                    .output = {from[0], weights[0]},
                    .groups = groups};
   for (std::size_t i = 0; i < made.windows.sizes.size(); ++i)
