@@ -225,6 +225,7 @@ class Importer {
     const OnnxOperator& row = row_of(node, scope);
     Mapping mapping(node, row, scope.version_of(node.domain), std::move(inputs), names_.edges);
     row.map(mapping);
+    mapping.require_all_read();
     if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
     mapping.finish();
     keep_constants(mapping);
@@ -247,6 +248,14 @@ class Importer {
   }
 
   void call(const Function& function, const Node& node, const std::string& title) {
+    if (node.inputs.size() > function.inputs.size())
+      Mapping::refuse_invalid("it has " + counted(node.inputs.size(), "input") +
+                              ", but its function has " + std::to_string(function.inputs.size()));
+    for (const Attribute& attribute : node.attributes) {
+      if (!function.has_attribute(attribute.name))
+        Mapping::refuse_invalid("it has the attribute \"" + printable(std::string(attribute.name)) +
+                                "\", which its function does not have");
+    }
     Scope scope(function, node, names_);
     inline_nodes(function.nodes, function.outputs, node, title, scope);
   }

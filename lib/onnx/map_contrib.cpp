@@ -89,7 +89,8 @@ void require_elements(const Value& value, const char* what, std::uint64_t count)
 void map_matmul_n_bits(Mapping& node) {
   const std::uint64_t k = node.required_count("K"), n = node.required_count("N");
   const std::uint64_t block = node.required_count("block_size");
-  if (node.required_count("bits") != 4) Mapping::refuse("its bits are not 4");
+  if (node.integer("bits", 4) != 4) Mapping::refuse("its bits are not 4");
+  if (node.integer("weight_prepacked", 0) != 0) Mapping::refuse("its weights are prepacked");
   node.ignore({"accuracy_level"});  // a device computes as it does
   if (node.has(4) || node.has(5)) Mapping::refuse("it has g_idx or a bias");
   const Value& value = node.in(0);

@@ -17,6 +17,7 @@ void map_if(Mapping& node) {
   const bool holds = condition->bytes.front() != std::byte{0};
   const char* branch = holds ? "then_branch" : "else_branch";
   node.require_attribute(branch);
+  node.ignore({"then_branch", "else_branch"});  // the other one
   const Attribute& attribute = *node.find(branch);
   if (attribute.graph == nullptr)
     Mapping::refuse_invalid("its attribute " + std::string(branch) + " is no graph");

@@ -127,7 +127,7 @@ void add_tanh_gelu(Mapping& node, const View& x, const View& to) {
 }
 
 void map_gelu(Mapping& node) {
-  if (node.text("approximate", "none") == "none") return map_unary(node);
+  if (node.choice("approximate", {"none", "tanh"}) == "none") return map_unary(node);
   const View from = node.view(0);
   add_tanh_gelu(node, from, node.output(0, node.in(0), from.sizes));
 }

@@ -42,10 +42,12 @@ class GroupQueryAttention {
     constexpr std::size_t first = 9;
     for (std::size_t i = 0; i < std::size(names); ++i) node_.require_no_input(first + i, names[i]);
     node_.require_no_output(3, "output_qk");
-    node_.ignore({"rotary_interleaved"});                                 // without do_rotary
-    for (const std::size_t input : {5, 7, 8}) node_.ignore_input(input);  // seqlens_k of a prompt
+    // Of outputs and inputs that are refused, and of do_rotary; seqlens_k of a prompt.
+    node_.ignore({"qk_output", "kv_cache_bit_width", "qk_norm_epsilon", "rotary_interleaved"});
+    for (const std::size_t input : {5, 7, 8}) node_.ignore_input(input);
     if (node_.integer("causal", 1) == 0) Mapping::refuse("it is not causal");
     if (node_.integer("local_window_size", -1) != -1) Mapping::refuse("it has a local window");
+    if (node_.integer("sliding_window_cache", 0) != 0) Mapping::refuse("its cache slides");
     if (node_.real("softcap", 0) != 0) Mapping::refuse("it has a softcap");
     if (node_.integer("smooth_softmax", 0) == 1) Mapping::refuse("its softmax is smooth");
     for (const char* cache : {"k_quant_type", "v_quant_type"}) {

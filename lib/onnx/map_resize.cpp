@@ -226,9 +226,10 @@ void map_roi_align(Mapping& node) {
   const std::int64_t samples = node.integer("sampling_ratio", 0);
   if (height < 1 || width < 1 || samples < 0 || std::max({height, width, samples}) > 0x7FFF)
     Mapping::refuse_invalid("its output sizes or sampling_ratio are wrong");
-  const std::string mode = node.text("mode", "avg");
-  const bool is_aligned = node.version() >= 16 &&
-                          node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const std::string_view mode = node.choice("mode", {"avg", "max"});
+  const bool is_aligned =
+      node.version() >= 16 && node.choice("coordinate_transformation_mode",
+                                          {"half_pixel", "output_half_pixel"}) == "half_pixel";
   const float scale = node.real("spatial_scale", 1);
   const Sizes output{regions[0], input[1], static_cast<std::uint64_t>(height),
                      static_cast<std::uint64_t>(width)};

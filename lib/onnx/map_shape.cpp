@@ -149,6 +149,13 @@ void map_concat(Mapping& node) {
 std::vector<std::uint64_t> parts_of(Mapping& node, std::uint64_t length) {
   const std::vector<std::int64_t> written =
       node.has(1) ? node.known_integers(1) : node.integers("split");
+  const std::uint64_t count = node.output_count();
+  const bool may_be_uneven = node.has_attribute("num_outputs");
+  if (may_be_uneven && !written.empty())
+    Mapping::refuse_invalid("it has split and num_outputs", "one of them says the parts");
+  if (may_be_uneven && node.required_count("num_outputs") != count)
+    Mapping::refuse_invalid("its num_outputs is " + std::to_string(node.integer("num_outputs", 0)) +
+                            ", but it has " + counted(count, "output"));
   std::vector<std::uint64_t> parts;
   for (const std::int64_t part : written) {
     if (part < 0) Mapping::refuse_invalid("its split has the size " + std::to_string(part));
@@ -162,9 +169,7 @@ std::vector<std::uint64_t> parts_of(Mapping& node, std::uint64_t length) {
                               counted(node.output_count(), "output"));
     return parts;
   }
-  const std::uint64_t count = node.output_count();
   if (count == 0) Mapping::refuse_invalid("it has no output");
-  const bool may_be_uneven = node.has_attribute("num_outputs");
   if (length % count != 0 && !may_be_uneven)
     Mapping::refuse_invalid("a dimension of " + std::to_string(length) + " has no " +
                             std::to_string(count) + " equal parts");
@@ -354,8 +359,8 @@ void map_depth_to_space(Mapping& node) {
                .input("InputTensor", view)
                .output("OutputTensor", to)
                .count("BlockSize", size)
-               .choose("Order", node.text("mode", "DCR") == "CRD" ? "COLUMN_ROW_DEPTH"
-                                                                  : "DEPTH_COLUMN_ROW"));
+               .choose("Order", node.choice("mode", {"DCR", "CRD"}) == "CRD" ? "COLUMN_ROW_DEPTH"
+                                                                             : "DEPTH_COLUMN_ROW"));
 }
 
 void map_space_to_depth(Mapping& node) {

@@ -21,8 +21,14 @@ struct SideBySide {
 
 SideBySide side_by_side(Mapping& node, std::size_t input, const char* name, const char* heads) {
   const View given = node.view(input);
-  if (given.sizes.size() == 4)
+  if (given.sizes.size() == 4) {
+    const std::int64_t written = node.integer(heads, 0);
+    if (written != 0 && static_cast<std::uint64_t>(written) != given.sizes[1])
+      Mapping::refuse_invalid("its " + std::string(heads) + " is " + std::to_string(written) +
+                                  ", but its " + name + " has the sizes " + list_of(given.sizes),
+                              "the second size counts the heads");
     return {heads_side_by_side(node, given), given.sizes[1], given.sizes[3]};
+  }
   if (given.sizes.size() != 3)
     Mapping::refuse_invalid("its " + std::string(name) + " has the sizes " + list_of(given.sizes),
                             "it is {batch, rows, heads * size} or {batch, heads, rows, size}");

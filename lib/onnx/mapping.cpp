@@ -168,6 +168,16 @@ std::string Mapping::text(std::string_view name, std::string_view other) const {
   return std::string(attribute == nullptr ? other : attribute->text);
 }
 
+std::string_view Mapping::choice(std::string_view name,
+                                 std::initializer_list<std::string_view> words) const {
+  const std::string written = text(name, *words.begin());
+  for (const std::string_view word : words) {
+    if (written == word) return word;
+  }
+  refuse_invalid("its " + std::string(name) + " is \"" + printable(written) + "\"",
+                 std::string(name) + " is one of: " + join(words));
+}
+
 std::vector<std::int64_t> Mapping::integers(std::string_view name) const {
   const Attribute* attribute = find_of_kind(name, AttributeKind::integers);
   return attribute == nullptr ? std::vector<std::int64_t>{} : attribute->integers;
@@ -271,7 +281,8 @@ void Mapping::require_all_read() const {
   std::vector<std::string> unread;
   for (std::size_t i = 0; i < node_.attributes.size(); ++i) {
     const std::string_view name = node_.attributes[i].name;
-    if (!is_attribute_read_[i])
+    const bool is_private = name.starts_with("__");  // of tools that change models
+    if (!is_attribute_read_[i] && !is_private)
       unread.push_back("the attribute \"" + printable(std::string(name)) + "\"");
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -286,7 +297,6 @@ void Mapping::require_all_read() const {
 }
 
 void Mapping::finish() {
-  require_all_read();
   const bool has_constants_only =
       !outputs.empty() && std::ranges::all_of(outputs, [](const std::optional<Value>& output) {
         return !output || output->constant;

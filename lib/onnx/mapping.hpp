@@ -113,11 +113,14 @@ class Mapping {
   std::uint64_t required_count(std::string_view name) const;
   float real(std::string_view name, float other) const;
   std::string text(std::string_view name, std::string_view other) const;
+  /// One of several words, the first of which is the default. Others are refused.
+  std::string_view choice(std::string_view name,
+                          std::initializer_list<std::string_view> words) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
   std::vector<float> reals(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   const Attribute* find(std::string_view name) const;
-  /// Attributes and inputs that change no output, so that finish() accepts them unread.
+  /// Attributes and inputs that change no output, so that they may stay unread.
   void ignore(std::initializer_list<std::string_view> attributes) const;
   void ignore_input(std::size_t input) const;
 
@@ -167,9 +170,11 @@ class Mapping {
 
   const Node& node() const { return node_; }
 
+  /// Refuses what nothing has read: inputs and attributes that are unknown, and would be left out
+  /// in silence. Comes after the mapping.
+  void require_all_read() const;
   /// Ends the mapping. Without an output that an operator writes, none is needed. Refuses an empty
-  /// input of an output that has elements, and what nothing has read: inputs and attributes that
-  /// are unknown, and would be left out in silence.
+  /// input of an output that has elements.
   void finish();
 
   // What was made.
@@ -184,7 +189,6 @@ class Mapping {
   std::shared_ptr<const OnnxGraph> inlined;  // the graph whose nodes stand for this one
 
  private:
-  void require_all_read() const;
   void require_full_inputs() const;
   std::string own_edge(const char* what);
   const Attribute* find_of_kind(std::string_view name, AttributeKind kind) const;

@@ -3,6 +3,7 @@
 // operator is.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -130,9 +131,15 @@ struct Function {
   std::string_view overload;
   std::vector<std::string_view> inputs;
   std::vector<std::string_view> outputs;
+  std::vector<std::string_view> attributes;  // without those that have a default
   std::vector<Attribute> defaults;
   std::vector<Node> nodes;
   std::vector<OperatorSet> operator_sets;
+
+  bool has_attribute(std::string_view attribute) const {
+    return std::ranges::find(attributes, attribute) != attributes.end() ||
+           std::ranges::find(defaults, attribute, &Attribute::name) != defaults.end();
+  }
 };
 
 struct OnnxModel : OnnxGraph {

@@ -34,8 +34,8 @@ constexpr std::uint32_t input = 1, output = 2, name = 3, type = 4, attribute = 5
                         overload = 8;
 }
 namespace function_field {
-constexpr std::uint32_t name = 1, input = 4, output = 5, node = 7, operator_set = 9, domain = 10,
-                        default_attribute = 11, overload = 13;
+constexpr std::uint32_t name = 1, input = 4, output = 5, attribute = 6, node = 7, operator_set = 9,
+                        domain = 10, default_attribute = 11, overload = 13;
 }
 namespace attribute_field {
 constexpr std::uint32_t name = 1, real = 2, integer = 3, text = 4, tensor = 5, graph = 6, reals = 7,
@@ -273,6 +273,10 @@ Function read_function(Message message) {
       case function_field::output:
         require_room(function.outputs, edges_of_node_max, "outputs");
         function.outputs.push_back(message.text());
+        break;
+      case function_field::attribute:
+        require_room(function.attributes, attributes_of_node_max, "attributes");
+        function.attributes.push_back(message.text());
         break;
       case function_field::default_attribute:
         require_room(function.defaults, attributes_of_node_max, "attributes");

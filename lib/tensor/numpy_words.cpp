@@ -11,10 +11,10 @@ std::string numpy_name(DataType type) {
 }
 
 Alternative casting(DataType type, Alternative then) {
-  std::string rest = std::move(then.value);
-  if (rest.starts_with("array")) rest.erase(0, std::string_view("array").size());
+  std::string_view rest = then.value;
+  if (rest.starts_with("array")) rest.remove_prefix(std::string_view("array").size());
   return {.kind = Alternative::Kind::save,
-          .value = "array.astype(" + numpy_name(type) + ")" + rest};
+          .value = "array.astype(" + numpy_name(type) + ")" + std::string(rest)};
 }
 
 namespace {

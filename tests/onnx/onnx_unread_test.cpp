@@ -101,4 +101,96 @@ TEST_CASE("onnx unread: attributes that repeat sizes must say the same") {
   check_refused(other, "its hidden_size is 3, but its recurrence weights have the sizes [1, 5, 5]");
 }
 
+TEST_CASE("onnx unread: a choice that is none of the operator's is refused") {
+  check_refused({"DepthToSpace", {image}, {integer("blocksize", 2), text("mode", "XYZ")}},
+                "its mode is \"XYZ\"\n  rule: mode is one of: DCR, CRD");
+  check_refused({"Gelu", {matrix}, {text("approximate", "erf")}, 1, 20},
+                "approximate is one of: none, tanh");
+  const Numbers regions = some_numbers({2, 4});
+  const auto regions_with = [&](const std::string& attribute) {
+    return OneNode{"RoiAlign", {image, regions, whole_numbers({0, 0})}, {attribute}};
+  };
+  check_refused(regions_with(text("mode", "sum")), "mode is one of: avg, max");
+  check_refused(regions_with(text("coordinate_transformation_mode", "corners")),
+                "coordinate_transformation_mode is one of: half_pixel, output_half_pixel");
+}
+
+TEST_CASE("onnx unread: num_outputs of Split counts its outputs") {
+  const auto split = [](std::vector<std::string> attributes, std::vector<Numbers> more = {}) {
+    more.insert(more.begin(), some_numbers({6}));
+    return OneNode{"Split", more, std::move(attributes), 2, 18};
+  };
+  check_changes_nothing(split({}), {integer("num_outputs", 2)});
+  check_refused(split({integer("num_outputs", 3)}), "its num_outputs is 3, but it has 2 outputs");
+  check_refused(split({integer("num_outputs", 2)}, {whole_numbers({2, 4})}),
+                "it has split and num_outputs");
+}
+
+TEST_CASE("onnx unread: attention and packed weights accept their defaults, and nothing more") {
+  const Numbers heads = some_numbers({1, 2, 3, 4});
+  OneNode attention{"Attention", {heads, heads, heads}, {}, 1, 23};
+  check_changes_nothing(attention, {integer("q_num_heads", 2), integer("kv_num_heads", 2)});
+  attention.attributes = {integer("q_num_heads", 4)};
+  check_refused(attention, "its q_num_heads is 4, but its query has the sizes [1, 2, 3, 4]");
+
+  const Numbers key = some_numbers({1, 3, 4});
+  OneNode group{"GroupQueryAttention",
+                {some_numbers({1, 3, 8}), key, key, {}, {}, whole_numbers({2}), whole_numbers({3})},
+                {integer("num_heads", 2), integer("kv_num_heads", 1)}};
+  group.is_microsoft = true;
+  check_changes_nothing(group,
+                        {integer("qk_output", 0), integer("kv_cache_bit_width", 0),
+                         real("qk_norm_epsilon", 1e-6F), integer("sliding_window_cache", 0)});
+  group.attributes.push_back(integer("sliding_window_cache", 1));
+  check_refused(group, "its cache slides");
+
+  const auto bytes = [](const Sizes&) { return 37.0; };
+  OneNode packed{"MatMulNBits",
+                 {some_numbers({1, 32}), numbers_at({2, 1, 16}, bytes, DataType::UInt8), ones({2})},
+                 {integer("K", 32), integer("N", 2), integer("block_size", 32)}};
+  packed.is_microsoft = true;
+  check_changes_nothing(
+      packed, {integer("bits", 4), integer("weight_prepacked", 0), integer("accuracy_level", 4)});
+  packed.attributes.push_back(integer("weight_prepacked", 1));
+  check_refused(packed, "its weights are prepacked");
+}
+
+TEST_CASE("onnx unread: what tools note in attributes of their own is none of the operator's") {
+  check_changes_nothing({"Relu", {matrix}}, {integer("__layer", 3)});
+}
+
+TEST_CASE("onnx unread: MeanVarianceNormalization is ONNX's own from version 9 on") {
+  check_refused({"MeanVarianceNormalization", {image}, {}, 1, 8}, "9");
+  CHECK(run_node({"MeanVarianceNormalization", {image}, {}, 1, 9}).findings == "");
+}
+
+TEST_CASE("onnx unread: functions and branches have no more than they say") {
+  const auto findings_of = [](const std::string& called) {
+    const std::string own =
+        function({.name = "Own",
+                  .inputs = {"a"},
+                  .outputs = {"r"},
+                  .nodes = {node("LeakyRelu", {"a"}, {"r"}, {reference("alpha", "slope")})},
+                  .attributes = {"slope"}});
+    return run_onnx(model({.nodes = {called}, .initializers = {truth("holds", true)}}, {own}),
+                    {{"x", some_numbers({2, 3})}})
+        .findings;
+  };
+  CHECK(findings_of(node_of("own", "Own", {"x"}, {"y"}, {real("slope", 2)})) == "");
+  const auto check = [&](const std::string& called, const std::string& words) {
+    const std::string findings = findings_of(called);
+    CHECK_MESSAGE(findings.find(words) != std::string::npos, findings);
+  };
+  const Parts branch{
+      .nodes = {node("Relu", {"x"}, {"z"})}, .inputs = {}, .outputs = {value("z", {})}};
+  const std::string then_branch = graph_attribute("then_branch", branch),
+                    else_branch = graph_attribute("else_branch", branch);
+  CHECK(findings_of(node("If", {"holds"}, {"y"}, {then_branch, else_branch})) == "");
+  check(node("If", {"holds"}, {"y"}, {then_branch, else_branch, integer("mode", 1)}),
+        "it has the attribute \"mode\", which is unknown here");
+  check(node_of("own", "Own", {"x", "x"}, {"y"}), "it has 2 inputs, but its function has 1");
+  check(node_of("own", "Own", {"x"}, {"y"}, {real("scope", 2)}),
+        "it has the attribute \"scope\", which its function does not have");
+}
+
 }  // namespace dmlop::test::onnx_unread_test

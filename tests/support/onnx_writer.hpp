@@ -152,12 +152,14 @@ struct FunctionParts {
   std::vector<std::string> inputs, outputs, nodes;
   std::vector<std::string> defaults = {};  // attributes
   std::int64_t version = 17;
+  std::vector<std::string> attributes = {};  // names of those without a default
 };
 
 inline std::string function(const FunctionParts& parts) {
   std::string bytes = part(1, parts.name) + part(10, "own");
   for (const std::string& one : parts.inputs) bytes += part(4, one);
   for (const std::string& one : parts.outputs) bytes += part(5, one);
+  for (const std::string& one : parts.attributes) bytes += part(6, one);
   for (const std::string& one : parts.nodes) bytes += part(7, one);
   for (const std::string& one : parts.defaults) bytes += part(11, one);
   return bytes + part(9, part(1, "") + number(2, parts.version)) +
