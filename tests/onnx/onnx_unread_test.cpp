@@ -155,6 +155,40 @@ TEST_CASE("onnx unread: attention and packed weights accept their defaults, and 
   check_refused(packed, "its weights are prepacked");
 }
 
+TEST_CASE("onnx unread: operators of com.microsoft take what is for other uses") {
+  const auto contrib = [](const std::string& type, const std::vector<Numbers>& inputs,
+                          const std::vector<std::string>& attributes = {}) {
+    OneNode node{type, inputs, attributes};
+    node.is_microsoft = true;
+    return node;
+  };
+  check_changes_nothing(contrib("Attention", {some_numbers({1, 2, 6}), some_numbers({6, 12})},
+                                {integer("num_heads", 2)}),
+                        {integer("rotary_embedding_dim", 32)});
+
+  const auto words = [](double number) {
+    return numbers_at(
+        {1, 2}, [=](const Sizes&) { return number; }, DataType::Int32);
+  };
+  std::vector<Numbers> embedding{words(1), {},       matrix,  some_numbers({2, 4}),
+                                 {},       channels, channels};
+  const OneNode without_mask = contrib("EmbedLayerNormalization", embedding);
+  check_changes_nothing(without_mask, {integer("mask_index_type", 1)});
+  embedding.push_back(words(1));
+  CHECK(difference(contrib("EmbedLayerNormalization", embedding), run_node(without_mask).outputs) ==
+        "");
+
+  // Cosines and sines without do_rotary.
+  const Numbers key = some_numbers({1, 3, 4}), cache = some_numbers({3, 2}, 5);
+  std::vector<Numbers> group{some_numbers({1, 3, 8}), key, key, {}, {}, whole_numbers({2}),
+                             whole_numbers({3})};
+  const std::vector<std::string> heads{integer("num_heads", 2), integer("kv_num_heads", 1)};
+  const OnnxRun without_cache = run_node(contrib("GroupQueryAttention", group, heads));
+  REQUIRE(without_cache.findings == "");
+  group.insert(group.end(), {cache, cache});
+  CHECK(difference(contrib("GroupQueryAttention", group, heads), without_cache.outputs) == "");
+}
+
 TEST_CASE("onnx unread: what tools note in attributes of their own is none of the operator's") {
   check_changes_nothing({"Relu", {matrix}}, {integer("__layer", 3)});
 }
