@@ -56,7 +56,8 @@ Features find_features() {
 #endif
 
 std::int64_t find_targets() {
-  // What the compiler was told that every machine has: EMU128, SSE2 or more, by Highway's version.
+  // Every machine has what the compiler was told to use: by Highway's version SCALAR, EMU128 or
+  // SSE2.
   std::int64_t targets = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86
   const Features found = find_features();

@@ -268,8 +268,8 @@ void pad_to_output(const Mapping& node, Windows& windows, const Sizes& from, Siz
 /// The sizes of a filter's window, which kernel_shape may repeat.
 Sizes window_of_filter(const Mapping& node, const Sizes& filter) {
   Sizes window(filter.begin() + 2, filter.end());
-  if (counts_of(node, "kernel_shape", window.size(), 0, 1) != window &&
-      node.has_attribute("kernel_shape"))
+  if (node.has_attribute("kernel_shape") &&
+      counts_of(node, "kernel_shape", window.size(), 0, 1) != window)
     Mapping::refuse_invalid("its kernel_shape is " + list_of(node.integers("kernel_shape")) +
                                 ", but its filter has the sizes " + list_of(filter),
                             "kernel_shape is what follows the filter's two first sizes");

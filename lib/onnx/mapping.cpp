@@ -293,7 +293,8 @@ void Mapping::require_all_read() const {
   if (unread.empty()) return;
   throw Refusal{"it has " + join(unread, " and ") + ", which " +
                     (unread.size() == 1 ? "is" : "are") + " unknown here",
-                "nothing of a model is left out in silence", "remove it if it changes no output"};
+                "what dmlop does not know could change the outputs, so it is not ignored",
+                "remove it if it changes no output"};
 }
 
 void Mapping::finish() {

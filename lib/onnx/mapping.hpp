@@ -170,8 +170,8 @@ class Mapping {
 
   const Node& node() const { return node_; }
 
-  /// Refuses what nothing has read: inputs and attributes that are unknown, and would be left out
-  /// in silence. Comes after the mapping.
+  /// Refuses inputs and attributes that the mapping has not read, which would be ignored. Call it
+  /// after the mapping.
   void require_all_read() const;
   /// Ends the mapping. Without an output that an operator writes, none is needed. Refuses an empty
   /// input of an output that has elements.

@@ -1,5 +1,5 @@
-// Nothing of a node is left out in silence: attributes and inputs that its operator does not have
-// are refused, and those that change no output are accepted.
+// Attributes and inputs that a node's operator does not have are refused, not ignored. Those that
+// change no output are accepted.
 #include <doctest/doctest.h>
 
 #include "onnx_run.hpp"
