@@ -85,13 +85,6 @@ void Advice::prefer_others_to(Alternative::Kind kind) {
     std::erase_if(alternatives, is_kind);
 }
 
-bool Advice::proposes(const std::string& json) const {
-  return std::any_of(alternatives.begin(), alternatives.end(), [&](const Alternative& one) {
-    if (one.kind == Kind::sentence) return false;
-    return json == "null" ? one.kind == Kind::leave_out && one.place.empty() : one.value == json;
-  });
-}
-
 std::string Advice::text() const {
   std::string text;
   for (std::size_t i = 0; i < alternatives.size(); ++i) {

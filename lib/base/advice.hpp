@@ -71,9 +71,6 @@ class Advice {
   /// Drops the alternatives of a kind if there are others. The best one stays.
   void prefer_others_to(Alternative::Kind kind);
 
-  /// Whether an alternative is to write this JSON; null leaves something out.
-  bool proposes(const std::string& json) const;
-
   /// "write 8, or "TRANSPOSE" for TransB".
   std::string text() const;
 

@@ -18,6 +18,12 @@ bool starts_character(char c) {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text, std::string_view ends) {
+  const std::size_t begin = text.find_first_not_of(ends);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(ends) + 1 - begin);
+}
+
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), lower);
   return text;

@@ -22,6 +22,9 @@ std::string lower_case(std::string text);
 /// The text with ASCII letters in upper case.
 std::string upper_case(std::string text);
 
+/// The text without any of `ends` at its two ends.
+std::string_view trimmed(std::string_view text, std::string_view ends);
+
 /// "a, b, c".
 template <typename Range>
 std::string join(const Range& parts, std::string_view separator = ", ") {

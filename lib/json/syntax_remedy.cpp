@@ -15,12 +15,6 @@ bool is_in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-std::string_view trimmed(std::string_view text, std::string_view what) {
-  const std::size_t begin = text.find_first_not_of(what);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(what) + 1 - begin);
-}
-
 // The brackets that close those which are open, the innermost first.
 std::string closing(std::string_view open) {
   std::string brackets(open.rbegin(), open.rend());

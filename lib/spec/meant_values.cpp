@@ -13,12 +13,6 @@ using Kind = json::Value::Kind;
 // A longer string is no value that somebody quoted.
 constexpr std::size_t longest_text = 200;
 
-std::string_view without_ends(std::string_view text, std::string_view ends) {
-  const std::size_t begin = text.find_first_not_of(ends);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(ends) + 1 - begin);
-}
-
 class Meanings {
  public:
   Meanings(const json::Document& document, Form form) : document_(document), form_(form) {}
@@ -55,7 +49,7 @@ class Meanings {
   // A string is read as --set reads it, then without quotes and brackets of its own.
   void add_text(std::string_view text) {
     if (text.size() > longest_text) return;
-    const std::string_view plain = without_ends(text, " \t\n'\"`()[]{}");
+    const std::string_view plain = trimmed(text, " \t\n'\"`()[]{}");
     add(json_of(form_, plain));
     if (form_ == Form::number) {
       const std::string word = nearest_name(plain, {"inf", "-inf", "nan"});

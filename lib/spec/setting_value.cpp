@@ -18,12 +18,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::string quoted(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string json = "\"";
@@ -53,10 +47,10 @@ std::string flag_or_text(std::string_view text) {
 template <typename Convert>
 std::string list_of_parts(std::string_view text, Convert&& convert) {
   std::vector<std::string> parts;
-  for (bool is_last = trimmed(text).empty(); !is_last;) {
+  for (bool is_last = trimmed(text, " ").empty(); !is_last;) {
     const std::size_t comma = text.find(',');
     is_last = comma == std::string_view::npos;
-    parts.push_back(convert(trimmed(text.substr(0, comma))));
+    parts.push_back(convert(trimmed(text.substr(0, comma), " ")));
     if (!is_last) text.remove_prefix(comma + 1);
   }
   return "[" + join(parts) + "]";
@@ -78,7 +72,7 @@ std::string tensor(std::string_view text) {
   std::string_view sizes = text.substr(type.size());
   const bool has_colon = sizes.starts_with(':');
   if (has_colon) sizes.remove_prefix(1);
-  sizes = trimmed(sizes);
+  sizes = trimmed(sizes, " ");
   const bool has_brackets = sizes.starts_with('[') && sizes.ends_with(']');
   if (has_brackets) sizes = sizes.substr(1, sizes.size() - 2);
   const bool has_sizes = has_colon || has_brackets || begins_with_size;
@@ -93,8 +87,8 @@ std::string tensor(std::string_view text) {
 std::string pair(std::string_view text, const char* first, const char* second) {
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos) return number_or_text(text);
-  return "{" + quoted(first) + ": " + number_or_text(trimmed(text.substr(0, comma))) + ", " +
-         quoted(second) + ": " + number_or_text(trimmed(text.substr(comma + 1))) + "}";
+  return "{" + quoted(first) + ": " + number_or_text(trimmed(text.substr(0, comma), " ")) + ", " +
+         quoted(second) + ": " + number_or_text(trimmed(text.substr(comma + 1), " ")) + "}";
 }
 
 std::string activation(std::string_view type) {
@@ -165,7 +159,7 @@ Form form_of(FieldKind kind) {
 }
 
 std::string json_of(Form form, std::string_view typed) {
-  const std::string_view text = trimmed(typed);
+  const std::string_view text = trimmed(typed, " ");
   constexpr std::string_view json_begins = "{[\"";
   const bool is_list_of_sizes = form == Form::tensor && text.starts_with('[');
   if (text == "null") return "null";

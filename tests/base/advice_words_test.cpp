@@ -41,12 +41,4 @@ TEST_CASE("advice: a kind is dropped only where something else is left") {
   CHECK(alone.text() == "leave it out");
 }
 
-TEST_CASE("advice: it proposes the values of its alternatives, not what its words contain") {
-  const Advice advice{Alternative::write("12", " or more"), Alternative::leave_out()};
-  CHECK(advice.proposes("12"));
-  CHECK(advice.proposes("null"));
-  CHECK_FALSE(advice.proposes("2"));
-  CHECK_FALSE(Advice("change Sizes[2]").proposes("2"));
-}
-
 }  // namespace dmlop::advice_words_test

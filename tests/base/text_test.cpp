@@ -18,6 +18,7 @@ using dmlop::matches_pattern;
 using dmlop::nearest_name;
 using dmlop::printable;
 using dmlop::shell_quoted;
+using dmlop::trimmed;
 
 TEST_CASE("the edit distance counts insertions, deletions and replacements, not case") {
   CHECK(edit_distance("", "") == 0);
@@ -26,6 +27,14 @@ TEST_CASE("the edit distance counts insertions, deletions and replacements, not 
   CHECK(edit_distance("EDGE", "edge") == 0);
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(edit_distance("ab", "ba") == 1);  // one mistake: two letters changed places
+}
+
+TEST_CASE("text is trimmed at its ends, not in the middle") {
+  CHECK(trimmed("  two words ", " ") == "two words");
+  CHECK(trimmed("'`EQUAL`'", "'`") == "EQUAL");
+  CHECK(trimmed("EQUAL", "'`") == "EQUAL");
+  CHECK(trimmed("   ", " ").empty());
+  CHECK(trimmed("", " ").empty());
 }
 
 TEST_CASE("the nearest name is offered only where it is a likely misspelling") {
