@@ -38,11 +38,13 @@ std::string tuple_text(std::span<const std::uint64_t> sizes) {
   return text + (sizes.size() == 1 ? ",)" : ")");
 }
 
-void check_sizes(std::span<const std::uint64_t> sizes) {
-  if (sizes.size() > max_dimensions) {
-    refuse("the array has " + std::to_string(sizes.size()) + " dimensions; at most " +
-           std::to_string(max_dimensions) + " can be read");
-  }
+void check_dimensions(std::size_t count) {
+  if (count <= max_dimensions) return;
+  refuse("the array has " + std::to_string(count) + " dimensions; at most " +
+         std::to_string(max_dimensions) + " can be read");
+}
+
+void require_elements(std::span<const std::uint64_t> sizes) {
   const auto zero = std::find(sizes.begin(), sizes.end(), 0u);
   if (zero != sizes.end()) {
     refuse("the shape " + tuple_text(sizes) + " has size 0 in dimension " +
@@ -51,14 +53,12 @@ void check_sizes(std::span<const std::uint64_t> sizes) {
   }
 }
 
-/// The product of nonzero `sizes` and the element's size, if it fits 64 bits.
+/// The product of `sizes` and the element's size, if it fits 64 bits.
 std::optional<std::uint64_t> byte_count(std::span<const std::uint64_t> sizes, DataType type) {
-  std::uint64_t count = size_of(type);
-  for (const std::uint64_t size : sizes) {
-    if (size > std::numeric_limits<std::uint64_t>::max() / count) return std::nullopt;
-    count *= size;
-  }
-  return count;
+  const std::optional<std::uint64_t> elements = dmlop::element_count(sizes);
+  if (!elements || *elements > std::numeric_limits<std::uint64_t>::max() / size_of(type))
+    return std::nullopt;
+  return *elements * size_of(type);
 }
 
 void check_data(const NpyHeader& header, std::uint64_t present, bool is_whole) {
@@ -77,11 +77,12 @@ void check_data(const NpyHeader& header, std::uint64_t present, bool is_whole) {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole) {
+NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole, EmptyArrays empty) {
   const std::string_view bytes = text_of(file);
   const npy::HeaderExtent extent = npy::find_header(bytes);
   npy::Dictionary fields = npy::read_dictionary(bytes.substr(extent.offset, extent.length));
-  check_sizes(fields.sizes);
+  check_dimensions(fields.sizes.size());
+  if (empty == EmptyArrays::refused) require_elements(fields.sizes);
   if (fields.sizes.empty()) fields.sizes = {1};  // a scalar: a tensor has at least 1 dimension
   NpyHeader header{.data_type = fields.element.data_type,
                    .big_endian = fields.element.big_endian,
@@ -99,27 +100,27 @@ std::uint64_t npy_bytes_wanted(std::span<const std::byte> first) {
   const std::uint64_t end = extent.offset + extent.length;
   if (first.size() < end) return end;
   const auto fields = npy::read_dictionary(bytes.substr(extent.offset, extent.length));
-  check_sizes(fields.sizes);
+  check_dimensions(fields.sizes.size());
   const auto needed = byte_count(fields.sizes, fields.element.data_type);
   // A size that no file can have is refused when the whole header is parsed.
   if (!needed || *needed >= max_file_bytes - end) return first.size();
   return end + *needed + 1;  // one more byte reveals a file that is longer than its array
 }
 
-NpyFile::NpyFile(InputFile file)
-    : file_(std::move(file)), header_(file_->read_intact([this](auto bytes) {
-        return parse_npy_header(bytes, file_->is_whole());
+NpyFile::NpyFile(InputFile file, EmptyArrays empty)
+    : file_(std::move(file)), header_(file_->read_intact([&](auto bytes) {
+        return parse_npy_header(bytes, file_->is_whole(), empty);
       })) {}
 
 NpyFile::NpyFile(const MemoryTensor& tensor)
     : memory_(tensor.bytes), header_{.data_type = tensor.data_type, .sizes = tensor.sizes} {}
 
 NpyFile NpyFile::open(const std::string& path) {
-  return NpyFile(InputFile::open(path, npy_bytes_wanted));
+  return NpyFile(InputFile::open(path, npy_bytes_wanted), EmptyArrays::refused);
 }
 
-NpyFile NpyFile::open(const PinnedFile& file) {
-  return NpyFile(InputFile::open(file, npy_bytes_wanted));
+NpyFile NpyFile::open(const PinnedFile& file, EmptyArrays empty) {
+  return NpyFile(InputFile::open(file, npy_bytes_wanted), empty);
 }
 
 NpyFile NpyFile::open(const PinnedFile& file, const std::optional<RawForm>& form) {

@@ -26,9 +26,13 @@ struct NpyHeader {
   std::uint64_t data_offset = 0;  // bytes before the first element
 };
 
+/// What to do with an array without elements: DirectML has no such tensor, but ONNX has.
+enum class EmptyArrays { refused, allowed };
+
 /// Reads and checks the header of a .npy file. If not `is_whole`, the file continues after these
 /// bytes. Errors: invalid_input with the reason and, if there is one, the remedy.
-NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true);
+NpyHeader parse_npy_header(std::span<const std::byte> file, bool is_whole = true,
+                           EmptyArrays empty = EmptyArrays::refused);
 
 /// How many bytes of a .npy file to read, given the first ones: all that its header asks for, and
 /// one more. Errors: invalid_input as soon as the first bytes are wrong.
@@ -49,7 +53,7 @@ class NpyFile {
  public:
   /// "-" is standard input. Errors: as InputFile::open and parse_npy_header.
   static NpyFile open(const std::string& path);
-  static NpyFile open(const PinnedFile& file);
+  static NpyFile open(const PinnedFile& file, EmptyArrays empty = EmptyArrays::refused);
   /// A file without a header; the form must have a data type. Without sizes, all elements of the
   /// file are one dimension. Elements of 4 bits are packed, two in a byte, the lower bits first;
   /// they are unpacked. Up to 3 bytes may follow, as DirectML's buffers are multiples of 4 bytes.
@@ -76,7 +80,7 @@ class NpyFile {
   std::uint64_t element_count() const;
 
  private:
-  explicit NpyFile(InputFile file);
+  NpyFile(InputFile file, EmptyArrays empty);
   explicit NpyFile(const MemoryTensor& tensor);
   NpyFile(InputFile file, const RawForm& form);
 

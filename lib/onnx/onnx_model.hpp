@@ -198,7 +198,8 @@ TensorData data_of(const Tensor& tensor, const std::string& path,
 
 /// A TensorProto alone in a file, as test data is (*.pb). Errors: as data_of and InputFile::open.
 TensorData read_tensor_file(const std::string& path, const SharedConfinement& confinement = {});
-/// The elements of a .npy file or, with a form, of a raw file. Errors: as NpyFile::open.
+/// The elements of a .npy file, which may have none, or, with a form, of a raw file. Errors: as
+/// NpyFile::open.
 TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form = {});
 /// New elements in memory.
 TensorData new_data(DataType type, Sizes sizes, std::vector<std::byte> bytes);

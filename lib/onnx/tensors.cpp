@@ -324,8 +324,10 @@ TensorData read_tensor_file(const std::string& path, const SharedConfinement& co
 }
 
 TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form) {
-  const NpyFile npy = with_context("reading " + path,
-                                   [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
+  const NpyFile npy = with_context("reading " + path, [&] {
+    const PinnedFile file(nullptr, path);
+    return form ? NpyFile::open_raw(file, *form) : NpyFile::open(file, EmptyArrays::allowed);
+  });
   const NpyHeader& header = npy.header();
   std::vector<std::byte> bytes(npy.data().size());
   copy_elements(Elements(npy), bytes.data());

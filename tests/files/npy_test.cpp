@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "folder.hpp"
 #include "paths.hpp"
 
 namespace dmlop::npy_test {
@@ -141,6 +142,23 @@ TEST_CASE("arrays of 1 to 8 dimensions read") {
     CHECK(file.header().sizes == Sizes(all.begin(), all.begin() + static_cast<long>(count)));
     CHECK(elements_of(file) == std::vector<double>(file.element_count(), 1.0));
   }
+}
+
+TEST_CASE("an array without elements reads only where that is allowed") {
+  const test::Folder folder;
+  const auto open = [&](const std::string& shape, const std::string& data) {
+    const std::string path = folder.write("x.npy", test::npy("<f4", shape, data));
+    return NpyFile::open(dmlop::PinnedFile(nullptr, path), dmlop::EmptyArrays::allowed);
+  };
+  CHECK(open("(1, 2, 0, 8)", "").header().sizes == Sizes{1, 2, 0, 8});
+  CHECK(open("(0,)", "").element_count() == 0);
+  CHECK(open("(2,)", "01234567").element_count() == 2);
+  CHECK_THROWS_WITH_AS(open("(0,)", "0123"),
+                       "the file is longer than its array: the header says shape (0,) of 'f4', 0 "
+                       "bytes, and 4 bytes follow it; it must hold one array, from one call of "
+                       "numpy.save",
+                       Error);
+  CHECK_THROWS_AS(NpyFile::open(folder.write("x.npy", test::npy("<f4", "(0,)", ""))), Error);
 }
 
 TEST_CASE("the versions 1, 2 and 3 read alike") {

@@ -282,8 +282,15 @@ TEST_CASE("onnx program: a cache of attention may have no rows yet") {
              .outputs = {value("y", {})},
              .version = 17,
              .has_microsoft = true}));
-  const auto run = sample.run({"run", "m.onnx", "--dim", "past=0", "--random", "--cpu"});
-  CHECK_MESSAGE(run.code == 0, run.error);
+  const auto run = [&](std::vector<std::string> arguments, const std::string& y) {
+    arguments.insert(arguments.begin(), {"run", "m.onnx", "--random", "--cpu", "-o", "y=" + y});
+    const ProgramResult result = sample.run(arguments);
+    CHECK_MESSAGE(result.code == 0, result.error);
+    return sample.folder().read(y);
+  };
+  sample.folder().write("none.npy", npy("<f4", "(1, 2, 0, 4)", ""));
+  CHECK(run({"--dim", "past=0"}, "a.npy") ==
+        run({"-i", "pk=none.npy", "-i", "pv=none.npy"}, "b.npy"));
   CHECK(sample.run({"run", "onnx/model.onnx", "--dim", "batch=0", "--cpu"}).code == 4);
 }
 
