@@ -57,9 +57,9 @@ bool has_gpu() {
 
 TEST_CASE("results depend neither on --jobs nor on --threads") {
   const Folder folder;
-  // Those of every operator; files are slow to open in Wine.
-  const std::string many_cases =
-      conformance_path() + std::string(is_windows_program() ? "/directml" : "");
+  // Files are slow to open in Wine: there these are the cases of every operator, run two times.
+  const bool is_slow = is_windows_program();
+  const std::string many_cases = conformance_path() + std::string(is_slow ? "/directml" : "");
   std::map<std::string, std::string> first;
   const auto run = [&](const std::string& jobs, const std::string& threads) {
     std::vector<std::string> arguments{"batch", many_cases,   "--cpu",     "--jobs", jobs,
@@ -74,8 +74,9 @@ TEST_CASE("results depend neither on --jobs nor on --threads") {
   };
   first = run("1", "1");
   CHECK(first.size() > 500);
-  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
-           {"1", "3"}, {"2", ""}, {"8", "1"}, {"8", "16"}}) {
+  std::vector<std::pair<std::string, std::string>> rows{{"8", "16"}};
+  if (!is_slow) rows.insert(rows.end(), {{"1", "3"}, {"2", ""}, {"8", "1"}});
+  for (const auto& row : rows) {
     const auto& jobs = row.first;
     const auto& threads = row.second;
     CAPTURE(jobs);

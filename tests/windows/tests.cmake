@@ -27,7 +27,10 @@ set(left_out
   # the limit on file sizes of a Linux shell
   "gpu: a full disk*"
   # and its limit on memory
-  "a line that is too long is read over*")
+  "a line that is too long is read over*"
+  # sweeps that start the program hundreds of times, and have nothing of the system in them
+  "records: a field of another type*" "security: findings show no text*" "ops lists the operators and shows one"
+  "limits: what a check costs*")
 list(JOIN left_out "," left_out)
 string(REPLACE "," "\\," commas "${left_out}")
 foreach(name IN LISTS program_tests)
