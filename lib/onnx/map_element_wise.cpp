@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.hpp"
 #include "onnx/rows.hpp"
 #include "tensor/element.hpp"
 
@@ -198,12 +199,14 @@ void map_bit_shift(Mapping& node) {
 void map_slope(Mapping& node) {
   const View from = padded(node.view(0));
   const View slope = node.view(1);
-  const View to = padded(node.output(0, from.type, node.in(0).sizes));
-  if (broadcast_sizes({node.in(0).sizes, node.in(1).sizes}) != node.in(0).sizes)
-    Mapping::refuse_invalid("its slopes do not fit its input");
+  const Sizes& sizes = node.in(0).sizes;
+  const View to = padded(node.output(0, from.type, sizes));
+  if (fitting_sizes({sizes, slope.sizes}) != sizes)
+    Mapping::refuse_invalid("its slopes " + list_of(slope.sizes) + " do not fit its input " +
+                            list_of(sizes));
   node.add(DmlOperator("ACTIVATION_PARAMETERIZED_RELU")
                .input("InputTensor", from)
-               .input("SlopeTensor", padded(broadcast(slope, node.in(0).sizes)))
+               .input("SlopeTensor", padded(broadcast(slope, sizes)))
                .output("OutputTensor", to));
 }
 

@@ -29,7 +29,7 @@ void map_gemm(Mapping& node) {
   const float beta = node.real("beta", 1);
   const View to = padded(node.output(0, node.in(0), sizes));
   if (third) {
-    if (broadcast_sizes({sizes, third->sizes}) != sizes)
+    if (fitting_sizes({sizes, third->sizes}) != sizes)
       Mapping::refuse_invalid("its C " + list_of(third->sizes) + " does not fit its output " +
                               list_of(sizes));
     operation.input("CTensor", padded(broadcast(*third, sizes)));
@@ -74,10 +74,13 @@ Matrices matrices_of(Mapping& node, View a, View b) {
   const std::size_t rank = std::max(a.sizes.size(), b.sizes.size());
   a = padded(a, count);
   b = padded(b, count);
-  if (a.sizes[count - 1] != b.sizes[count - 2])
-    Mapping::refuse_invalid("its matrices " + text + " do not fit together");
   const auto batch = [](const Sizes& sizes) { return Sizes(sizes.begin(), sizes.end() - 2); };
-  Matrices made{a, b, broadcast_sizes({batch(a.sizes), batch(b.sizes)}), {}};
+  const auto batches = fitting_sizes({batch(a.sizes), batch(b.sizes)});
+  if (a.sizes[count - 1] != b.sizes[count - 2] || !batches)
+    Mapping::refuse_invalid("its matrices " + text + " do not fit together",
+                            "the first one has as many columns as the second one has rows, and "
+                            "the sizes before them are equal, or one is 1");
+  Matrices made{a, b, *batches, {}};
   const auto with = [&](std::uint64_t rows, std::uint64_t columns) {
     Sizes sizes = made.output;
     sizes.push_back(rows);

@@ -17,7 +17,7 @@ View channels(Mapping& node, std::size_t input, std::size_t dimensions) {
   View view = node.view(input);
   if (view.sizes.size() != 1)
     Mapping::refuse(
-        "its input " + std::to_string(input) + " has " + counted(view.sizes.size(), "dimension"),
+        "its " + node.title_of_input(input) + " has " + counted(view.sizes.size(), "dimension"),
         "the provider takes one number for each channel");
   const std::uint64_t count = view.sizes[0];
   view.sizes = Sizes(dimensions, 1);
@@ -104,7 +104,7 @@ void map_group_normalization(Mapping& node) {
   const Sizes factors{1, groups, node.version() >= 21 ? channels / groups : 1, 1};
   const auto factor = [&](std::size_t input) {
     if (element_count(node.in(input).sizes) != element_count(factors))
-      Mapping::refuse_invalid("its input " + std::to_string(input) + " has the sizes " +
+      Mapping::refuse_invalid("its " + node.title_of_input(input) + " has the sizes " +
                               list_of(node.in(input).sizes) + ", must have " +
                               counted(element_count(factors).value_or(0), "element"));
     return reshaped(node.view(input), factors);

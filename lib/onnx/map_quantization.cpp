@@ -6,7 +6,8 @@ namespace dmlop::onnx {
 namespace {
 
 /// A scale or zero point: one number, or one for each place along the axis.
-View along_axis(View view, std::size_t input, const Sizes& sizes, std::size_t axis) {
+View along_axis(const Mapping& node, View view, std::size_t input, const Sizes& sizes,
+                std::size_t axis) {
   const std::uint64_t count = element_count(view.sizes).value_or(0);
   if (count == 1) {
     view.sizes = Sizes(sizes.size(), 1);
@@ -14,7 +15,7 @@ View along_axis(View view, std::size_t input, const Sizes& sizes, std::size_t ax
     view.sizes = Sizes(sizes.size(), 1);
     view.sizes[axis] = count;
   } else {
-    Mapping::refuse("its input " + std::to_string(input) + " " + list_of(view.sizes) +
+    Mapping::refuse("its " + node.title_of_input(input) + " " + list_of(view.sizes) +
                     " is neither one number nor one for each place along its axis");
   }
   return view;
@@ -38,10 +39,10 @@ void quantize_in_blocks(Mapping& node, const std::string& type, const View& from
                         const View& to, std::size_t axis) {
   const std::int64_t block = node.integer("block_size", 0);
   const Sizes blocks = block != 0 ? sizes_of_blocks(to.sizes, axis, block)
-                                  : along_axis(scale, 1, to.sizes, axis).sizes;
+                                  : along_axis(node, scale, 1, to.sizes, axis).sizes;
   const auto of_blocks = [&](const View& view, std::size_t input) {
     if (element_count(view.sizes) != element_count(blocks))
-      Mapping::refuse_invalid("its input " + std::to_string(input) + " " + list_of(view.sizes) +
+      Mapping::refuse_invalid("its " + node.title_of_input(input) + " " + list_of(view.sizes) +
                               " does not have one number for each block, of sizes " +
                               list_of(blocks));
     return reshaped(view, blocks);
@@ -75,7 +76,7 @@ void quantize(Mapping& node, const std::string& type, const View& from, const Vi
   if (node.integer("block_size", 0) != 0 || has_4_bits(from.type) || has_4_bits(to.type))
     return quantize_in_blocks(node, type, from, scale, to, axis);
   const auto factor = [&](const View& view, std::size_t input) {
-    return padded(broadcast(along_axis(view, input, sizes, axis), sizes));
+    return padded(broadcast(along_axis(node, view, input, sizes, axis), sizes));
   };
   DmlOperator operation("ELEMENT_WISE_" + type + "_LINEAR");
   operation.input("InputTensor", padded(from)).input("ScaleTensor", factor(scale, 1));
@@ -148,7 +149,7 @@ void map_dynamic(Mapping& node) {
 View only_number(Mapping& node, std::size_t input, std::size_t dimensions) {
   const View view = node.view(input);
   if (element_count(view.sizes) != 1)
-    Mapping::refuse_invalid("its input " + std::to_string(input) + " " + list_of(view.sizes) +
+    Mapping::refuse_invalid("its " + node.title_of_input(input) + " " + list_of(view.sizes) +
                             " is not one number");
   return reshaped(view, Sizes(dimensions, 1));
 }

@@ -11,8 +11,9 @@ namespace {
 
 std::uint64_t as_count(std::int64_t number, const char* what, std::int64_t least) {
   if (number < least || number > 0x7FFFFFFF)
-    Mapping::refuse_invalid("its " + std::string(what) + " has the number " +
-                            std::to_string(number));
+    Mapping::refuse_invalid(
+        "its " + std::string(what) + " has the number " + std::to_string(number),
+        "it must be from " + std::to_string(least) + " to 2147483647");
   return static_cast<std::uint64_t>(number);
 }
 
@@ -152,9 +153,15 @@ void map_pooling(Mapping& node) {
                     "DirectML counts them in row order");
   const Windows windows =
       windows_of(node, value.sizes, counts_of(node, "kernel_shape", value.sizes.size() - 2, 0, 1));
+  const bool rounds_up = node.integer("ceil_mode", 0) != 0;
+  const bool is_quantized = std::string_view(node.row().becomes).starts_with("QUANTIZED");
   Sizes sizes(value.sizes.begin(), value.sizes.begin() + 2);
-  for (std::size_t i = 0; i < windows.sizes.size(); ++i)
-    sizes.push_back(output_size(windows, i, value.sizes[i + 2], node.integer("ceil_mode", 0) != 0));
+  for (std::size_t i = 0; i < windows.sizes.size(); ++i) {
+    sizes.push_back(output_size(windows, i, value.sizes[i + 2], rounds_up));
+    if (is_quantized && sizes.back() != output_size(windows, i, value.sizes[i + 2], false))
+      Mapping::refuse("its ceil_mode adds a window that is not full",
+                      "all windows of " + std::string(node.row().becomes) + " are full");
+  }
   const View from = node.view(0);
   const View to = node.output(0, value, sizes);
   if (!has_indices) return add_pooling(node, node.row().becomes, windows, from, to, nullptr);

@@ -24,8 +24,14 @@ bool Mapping::has(std::size_t input) const {
 }
 
 const Value& Mapping::in(std::size_t input) const {
-  if (!has(input)) refuse_invalid("its input " + std::to_string(input) + " is missing");
+  if (!has(input)) refuse_invalid("its " + title_of_input(input) + " is missing");
   return *inputs_[input];
+}
+
+std::string Mapping::title_of_input(std::size_t input) const {
+  const std::string number = "input " + std::to_string(input);
+  const bool has_name = input < node_.inputs.size() && !node_.inputs[input].empty();
+  return has_name ? number + " \"" + printable(std::string(node_.inputs[input])) + "\"" : number;
 }
 
 void Mapping::require_elements(const std::string& tensor, const Sizes& sizes) {
@@ -57,7 +63,7 @@ View Mapping::view(std::size_t input) {
   const Value& value = in(input);
   if (value.constant || !value.edge.empty()) used.push_back(&value);
   if (element_count(value.sizes) != 0)
-    require_elements("its input " + std::to_string(input), value.sizes);
+    require_elements("its " + title_of_input(input), value.sizes);
   else if (!empty_input_)
     empty_input_ = input;
   return {value.edge, value.type, value.sizes, {}};
@@ -66,9 +72,7 @@ View Mapping::view(std::size_t input) {
 const TensorData& Mapping::known(std::size_t input) const {
   const Value& value = in(input);
   if (const TensorData* data = value.known()) return *data;
-  throw Refusal{"its input " + std::to_string(input) + " \"" +
-                    printable(std::string(node_.inputs[input])) +
-                    "\" must be known before anything runs",
+  throw Refusal{"its " + title_of_input(input) + " must be known before anything runs",
                 "sizes and fields of an operator are fixed when DirectML creates it",
                 "make it an initializer, or give its file if it is an input of the model",
                 ErrorKind::invalid_input};
@@ -78,9 +82,9 @@ std::vector<std::int64_t> Mapping::known_integers(std::size_t input) const {
   const TensorData& data = known(input);
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   if (data.type != DataType::Int64 && data.type != DataType::Int32)
-    refuse_invalid("its input " + std::to_string(input) + " is " + std::string(name_of(data.type)) +
+    refuse_invalid("its " + title_of_input(input) + " is " + std::string(name_of(data.type)) +
                    ", must be INT64 or INT32");
-  if (data.count() > most) refuse("its input " + std::to_string(input) + " has too many values");
+  if (data.count() > most) refuse("its " + title_of_input(input) + " has too many values");
   std::vector<std::int64_t> list;
   for (std::uint64_t i = 0; i < data.count(); ++i) {
     std::int64_t number = 0;
@@ -100,7 +104,7 @@ std::vector<double> Mapping::known_reals(std::size_t input) const {
   const TensorData& data = known(input);
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   if (data.count() > most || has_4_bits(data.type))
-    refuse("its input " + std::to_string(input) + " has too many values");
+    refuse("its " + title_of_input(input) + " has too many values");
   std::vector<double> list;
   for (std::uint64_t i = 0; i < data.count(); ++i)
     list.push_back(element_value(data.type, &data.bytes[i * size_of(data.type)]));
@@ -274,7 +278,7 @@ void Mapping::constant_output(std::size_t output, TensorData data) {
 
 void Mapping::require_full_inputs() const {
   if (empty_input_)
-    require_elements("its input " + std::to_string(*empty_input_), in(*empty_input_).sizes);
+    require_elements("its " + title_of_input(*empty_input_), in(*empty_input_).sizes);
 }
 
 void Mapping::require_all_read() const {
@@ -286,9 +290,7 @@ void Mapping::require_all_read() const {
       unread.push_back("the attribute \"" + printable(std::string(name)) + "\"");
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (inputs_[i] != nullptr && !is_input_read_[i])
-      unread.push_back("the input " + std::to_string(i) + " \"" +
-                       printable(std::string(node_.inputs[i])) + "\"");
+    if (inputs_[i] != nullptr && !is_input_read_[i]) unread.push_back("the " + title_of_input(i));
   }
   if (unread.empty()) return;
   throw Refusal{"it has " + join(unread, " and ") + ", which " +
@@ -416,7 +418,7 @@ Sizes joined_sizes(const std::vector<Sizes>& all, std::size_t axis) {
   return sizes;
 }
 
-Sizes broadcast_sizes(const std::vector<Sizes>& all) {
+std::optional<Sizes> fitting_sizes(const std::vector<Sizes>& all) {
   Sizes result;
   for (const Sizes& sizes : all) {
     if (sizes.size() > result.size())
@@ -425,13 +427,20 @@ Sizes broadcast_sizes(const std::vector<Sizes>& all) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::uint64_t& size = result[skip + i];
       if (size == sizes[i] || sizes[i] == 1) continue;
-      if (size != 1)
-        Mapping::refuse_invalid("its inputs " + list_of(all.front()) + " and " + list_of(sizes) +
-                                " do not fit together");
+      if (size != 1) return std::nullopt;
       size = sizes[i];
     }
   }
   return result;
+}
+
+Sizes broadcast_sizes(const std::vector<Sizes>& all) {
+  if (auto sizes = fitting_sizes(all)) return *std::move(sizes);
+  std::vector<std::string> lists;
+  for (const Sizes& sizes : all) lists.push_back(list_of(sizes));
+  const std::string shown = lists.size() == 2 ? join(lists, " and ") : names_of_list(lists);
+  Mapping::refuse_invalid("its inputs " + shown + " do not fit together",
+                          "sizes are compared from the last one on: they are equal, or one is 1");
 }
 
 }  // namespace dmlop::onnx

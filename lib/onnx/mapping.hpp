@@ -97,6 +97,8 @@ class Mapping {
   bool has(std::size_t input) const;
   /// Refuses if it is left out.
   const Value& in(std::size_t input) const;
+  /// "input 1 "scale"", for messages.
+  std::string title_of_input(std::size_t input) const;
   /// An input as an edge with its own sizes. It may be empty if the outputs are, too.
   View view(std::size_t input);
   /// Elements that must be known before anything runs.
@@ -203,7 +205,9 @@ class Mapping {
   mutable std::vector<bool> is_attribute_read_;
 };
 
-/// The sizes that NumPy's rules give several tensors. Refuses if there are none.
+/// The sizes that NumPy's rules give several tensors; nothing if they do not fit together.
+std::optional<Sizes> fitting_sizes(const std::vector<Sizes>& all);
+/// The same. Refuses if they do not fit together.
 Sizes broadcast_sizes(const std::vector<Sizes>& all);
 
 /// The sizes of tensors that are put together along an axis. Refuses if the others differ.

@@ -142,7 +142,8 @@ TEST_CASE("onnx composed: GroupNormalization normalizes channels in groups") {
             std::string::npos);
       node.attributes[0] = integer("num_groups", static_cast<std::int64_t>(groups));
       node.version = version == 18 ? 21 : 18;
-      CHECK(run_node(node).findings.find("its input 1 has the sizes") != std::string::npos);
+      CHECK(run_node(node).findings.find("its input 1 \"input1\" has the sizes") !=
+            std::string::npos);
     }
   }
 }
@@ -218,9 +219,8 @@ TEST_CASE("onnx composed: weights of 4 bits have a scale for each block or for e
             .findings.find("its blocks of 3 do not fill dimension 0, which is 4") !=
         std::string::npos);
   CHECK(run({1, 2}, {1, 2}, 2)
-            .findings.find(
-                "its input 1 [1, 2] does not have one number for each block, of sizes [2, 2]") !=
-        std::string::npos);
+            .findings.find("its input 1 \"s\" [1, 2] does not have one number for each block, of "
+                           "sizes [2, 2]") != std::string::npos);
   CHECK(run({1, 2}, {1, 2}, -1).findings.find("its block_size is -1") != std::string::npos);
 }
 
@@ -279,7 +279,8 @@ TEST_CASE("onnx composed: operators of ONNX Runtime on quantized tensors") {
   const std::string findings =
       run_node(microsoft("QLinearSigmoid", {a.numbers, {{2}, {1, 2}}, a.zero, small, zero}))
           .findings;
-  CHECK_MESSAGE(findings.find("its input 1 [2] is not one number") != std::string::npos, findings);
+  CHECK_MESSAGE(findings.find("its input 1 \"input1\" [2] is not one number") != std::string::npos,
+                findings);
   const auto sum = [&](const Sizes& place, const Sizes& window) {
     double total = 0;
     for (const Sizes& step : places_of(window))
@@ -296,6 +297,15 @@ TEST_CASE("onnx composed: operators of ONNX Runtime on quantized tensors") {
             {numbers_at({2, 3, 3, 2}, [&](const Sizes& place) {
               return rounded(sum(place, {2, 4}) / 8, 2, 11);
             })}) == "");
+  // Rounded up, a window of 4 of 5 columns that moves by 3 would be partly beside them; one that
+  // moves by 1 is not.
+  const auto rounded_up = [&](std::int64_t stride) {
+    return run_node(microsoft("QLinearAveragePool", {a.numbers, a.scale, a.zero, scale, zero},
+                              {window, integers("strides", {1, stride}), integer("ceil_mode", 1)}))
+        .findings;
+  };
+  CHECK(rounded_up(1) == "");
+  CHECK(rounded_up(3).find("its ceil_mode adds a window that is not full") != std::string::npos);
   const std::string last = integer("channels_last", 1);
   for (const char* type : {"QLinearAveragePool", "QLinearGlobalAveragePool"})
     CHECK(run_node(microsoft(type, {a.numbers, a.scale, a.zero, scale, zero}, {window, last}))

@@ -133,10 +133,10 @@ TEST_CASE("onnx empty: DirectML holds no empty output, and makes nothing of an e
   const std::string cut = node("Slice", {"x", "zero", "zero"}, {"y"});
   CHECK(has(findings_of({cut}), "the output \"y\" is empty, of sizes [0, 3]"));
   CHECK(has(findings_of({node("ReduceMax", {"e"}, {"y"})}),
-            "node \"node of y\" (ReduceMax): its input 0 is empty, of sizes [0]"));
+            "node \"node of y\" (ReduceMax): its input 0 \"e\" is empty, of sizes [0]"));
   // A sum of nothing is one 0, but not several.
   CHECK(has(findings_of({node("ReduceSum", {"columns", "zero"}, {"y"})}),
-            "node \"node of y\" (ReduceSum): its input 0 is empty, of sizes [0, 3]"));
+            "node \"node of y\" (ReduceSum): its input 0 \"columns\" is empty, of sizes [0, 3]"));
 }
 
 // Sizes of 0 divide, subtract and multiply on the way to an output. Whatever comes out, no operator

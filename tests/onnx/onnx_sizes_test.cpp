@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
@@ -789,6 +790,32 @@ TEST_CASE("onnx sizes: inputs of any number of dimensions are repeated to each o
         if (first > 0) CHECK(difference({"Expand", {b, whole_numbers(wanted)}}, {expanded}) == "");
       }
     }
+  }
+}
+
+TEST_CASE("onnx sizes: inputs that do not fit together are all named") {
+  const auto said = [](const char* type, const std::vector<Sizes>& sizes) {
+    OneNode node{type, {}};
+    for (const Sizes& one : sizes) node.inputs.push_back(some_numbers(one));
+    return run_node(node).findings;
+  };
+  for (const auto& [type, sizes, text] :
+       std::vector<std::tuple<const char*, std::vector<Sizes>, std::string>>{
+           {"Add", {{2, 3}, {4}}, "its inputs [2, 3] and [4] do not fit together"},
+           {"Max",
+            {{2, 1}, {2, 3}, {2, 4}},
+            "its inputs [2, 1], [2, 3], [2, 4] do not fit together"},
+           {"MatMul",
+            {{2, 4, 5}, {3, 5, 6}},
+            "its matrices [2, 4, 5] and [3, 5, 6] do not fit together"},
+           {"MatMul",
+            {{2, 4, 5}, {2, 6, 5}},
+            "its matrices [2, 4, 5] and [2, 6, 5] do not fit together"},
+           {"PRelu", {{2, 3}, {4}}, "its slopes [4] do not fit its input [2, 3]"},
+           {"PRelu", {{3}, {2, 3}}, "its slopes [2, 3] do not fit its input [3]"},
+           {"Gemm", {{2, 3}, {3, 4}, {5}}, "its C [5] does not fit its output [2, 4]"}}) {
+    const std::string findings = said(type, sizes);
+    CHECK_MESSAGE(findings.find(text) != std::string::npos, findings);
   }
 }
 
