@@ -326,13 +326,12 @@ class JsonGraphReader {
                             TensorDesc& desc, Diagnostics& findings) {
     const auto found = edges_.find(binding.path);
     if (found == edges_.end()) {
-      const std::string nearest = nearest_edge(binding.path);
       findings.push_back(description.document().at(
           *binding.written, "bindings." + tensor_name(binding.tensor, binding.element) +
                                 " is the edge \"" + printable(binding.path) +
                                 "\", which no input, constant or earlier node is"));
       findings.back().rule = "nodes stand in the order in which they run";
-      if (!nearest.empty()) findings.back().suggestion = "did you mean \"" + nearest + "\"?";
+      findings.back().suggestion = remedy_of_missing_edge(binding.path);
       return nullptr;
     }
     found->second.is_read = true;
@@ -347,12 +346,35 @@ class JsonGraphReader {
   }
 
   // It is not looked for among very many edges, for each of which there could be a mistake.
-  std::string nearest_edge(const std::string& name) const {
-    constexpr std::size_t compared_max = 256;
-    if (edges_.size() > compared_max) return "";
+  std::string remedy_of_missing_edge(const std::string& name) const {
+    const std::string writer = node_that_writes(name);
+    if (!writer.empty())
+      return "move " + writer +
+             ", which writes it, in front of this node; no node may need what follows from its own "
+             "output";
     std::vector<std::string> names;
     for (const auto& [edge, source] : edges_) names.push_back(edge);
-    return nearest_name(name, names);
+    constexpr std::size_t compared_max = 256;
+    const std::string nearest = names.size() > compared_max ? "" : nearest_name(name, names);
+    if (!nearest.empty()) return "did you mean \"" + nearest + "\"?";
+    const std::string added = "add \"" + printable(name) + "\" to inputs";
+    return names.empty() ? added : added + ", or write one of these: " + names_of_list(names);
+  }
+
+  /// "nodes[2]": the node of the file that has an output of this name, wherever it stands; "" for
+  /// none.
+  std::string node_that_writes(const std::string& edge) const {
+    const json::Value& nodes = *document_->root().find("nodes");
+    for (std::size_t i = 0; i < nodes.items.size(); ++i) {
+      const json::Value* bindings = nodes.items[i].find("bindings");
+      if (bindings == nullptr) continue;
+      const bool writes = std::ranges::any_of(bindings->members, [&](const json::Member& member) {
+        return member.name.starts_with("Output") && member.value.kind == Kind::string &&
+               member.value.text == edge;
+      });
+      if (writes) return "nodes[" + std::to_string(i) + "]";
+    }
+    return "";
   }
 
   /// Adds the edges of a field's tensors to the node. An output without one gets a name of its own.

@@ -306,6 +306,9 @@ class Lowering {
     if (!edge.bytes || *edge.bytes >= needed) return;
     refuse(reader + " needs " + counted(needed, "byte") + ", but the edge \"" +
            printable(resource(edge).name) + "\" has " + std::to_string(*edge.bytes));
+    if (edge.source != Source::node)
+      findings_.back().suggestion =
+          "give it more elements, or repeat those that it has with strides of 0";
   }
 
   std::size_t unpacked(Edge& edge, const TensorDesc& desc) {

@@ -49,10 +49,11 @@ bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
   const auto is_in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), is_in_name) || is_there(to_path(name))) return false;
   const std::string meant = operator_suggestion(name);
-  if (meant.empty()) return false;
+  const bool is_in_capitals = upper_case(name) == name && lower_case(name) != name;
+  if (meant.empty() && !is_in_capitals) return false;
   diagnostics.push_back({.kind = ErrorKind::usage,
                          .message = name + " is no file and no operator",
-                         .suggestion = meant});
+                         .suggestion = !meant.empty() ? meant : "dmlop ops lists the operators"});
   return true;
 }
 

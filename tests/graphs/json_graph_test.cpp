@@ -160,6 +160,28 @@ TEST_CASE("json graph: every mistake has its place") {
         "14: unknown field \"edges\"\n");
 }
 
+TEST_CASE("json graph: an edge that is not there has a remedy") {
+  const auto remedies = [](const std::string& inputs, const std::string& nodes) {
+    std::string text;
+    for (const auto& finding : read("{" + inputs + "\"nodes\": [" + nodes + "]}").findings)
+      text += finding.suggestion.text() + "\n";
+    return text;
+  };
+  const auto node = [](const std::string& from, const std::string& to) {
+    return R"({"type": "ACTIVATION_TANH", "bindings": {"InputTensor": ")" + from +
+           R"(", "OutputTensor": ")" + to + "\"}}";
+  };
+  const std::string inputs =
+      R"("inputs": [{"name": "image", "DataType": "FLOAT32", "Sizes": [1, 4]}], )";
+  CHECK(remedies(inputs, node("x", "y") + ", " + node("image", "x")) ==
+        "move nodes[1], which writes it, in front of this node; no node may need what follows from "
+        "its own output\n");
+  CHECK(remedies(inputs, node("imagee", "x")) == "did you mean \"image\"?\n");
+  CHECK(remedies(inputs, node("photo", "x")) ==
+        "add \"photo\" to inputs, or write one of these: image\n");
+  CHECK(remedies("", node("photo", "x")) == "add \"photo\" to inputs\n");
+}
+
 TEST_CASE("json graph: a graph has a node") {
   CHECK(messages(read(R"({"nodes": []})").findings) ==
         "1: nodes is an empty array, must be a list of at least one node\n");
