@@ -84,6 +84,43 @@ TEST_CASE("broadcast: check says which strides DirectML needs") {
   CHECK(json.at("descriptions")[0].at("stretched").size() == 3);
 }
 
+TEST_CASE("broadcast: GEMM's C has the sizes of an output that need not be written") {
+  const auto with = [](const std::string& c, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"GEMM",
+                                       "--set",
+                                       "ATensor=FLOAT32:2,3",
+                                       "--set",
+                                       "BTensor=FLOAT32:3,4",
+                                       "--set",
+                                       "CTensor=FLOAT32:" + c,
+                                       "--set",
+                                       "Alpha=1",
+                                       "--set",
+                                       "Beta=1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return check(arguments);
+  };
+  const auto strides = [&](const std::string& c) {
+    const auto result = with(
+        c, {"--broadcast", "--set", "TransA=NONE", "--set", "TransB=NONE", "--format", "json"});
+    CHECK_MESSAGE(result.code == 0, result.error);
+    const Json tensor =
+        Json::parse(result.output).at("descriptions").at(0).at("tensors").at("CTensor");
+    CHECK(tensor.at("sizes") == Json({2, 4}));
+    return tensor.value("strides", Json());
+  };
+  CHECK(strides("4") == Json({0, 1}));
+  CHECK(strides("1,4") == Json({0, 1}));
+  CHECK(strides("2,1") == Json({1, 0}));
+  CHECK(strides("1") == Json({0, 0}));
+  CHECK(with("3", {"--broadcast", "--set", "TransA=NONE", "--set", "TransB=NONE"}).code == 3);
+  const auto proposed = with("1,4", {"--set", "TransA=NONE", "--set", "TransB=NONE"});
+  CHECK(contains(proposed.error, "help: write 2, and [0, 1] for its Strides, which repeat it"));
+  // A turned A has other rows.
+  CHECK(with("3,1", {"--broadcast", "--set", "TransA=TRANSPOSE", "--set", "TransB=NONE"}).code ==
+        3);
+}
+
 TEST_CASE("broadcast: what is refused, and what is proposed") {
   const auto other =
       check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set", "BTensor=FLOAT32:3"});

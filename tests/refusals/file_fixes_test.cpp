@@ -56,10 +56,12 @@ TEST_CASE("fixes with files: a filter of fewer channels is one of groups") {
         "write 4 for GroupCount");
 }
 
-TEST_CASE("fixes with files: an array that cannot be stretched is to be broadcast in NumPy") {
+TEST_CASE("fixes with files: an array is stretched, or broadcast in NumPy") {
   const std::vector<TensorOfFile> files{
       {"ATensor", {10, 64}}, {"BTensor", {64, 32}}, {"CTensor", {1, 32}}};
-  CHECK(advised("GEMM", gemm, files) == "save numpy.broadcast_to(array, (10, 32))");
+  CHECK(advised("GEMM", gemm, files) ==
+        "write \"CTensor\": {\"Broadcast\": true} to stretch it as NumPy does, or save "
+        "numpy.broadcast_to(array, (10, 32))");
 }
 
 TEST_CASE("fixes with files: as few dimensions are merged as will do") {
