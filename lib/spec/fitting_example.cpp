@@ -1,7 +1,10 @@
 #include "spec/fitting_example.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "spec/field_scope.hpp"
 #include "spec/remedy.hpp"
@@ -52,6 +55,29 @@ Integers resized(const Integers& values, std::size_t length) {
   return list;
 }
 
+// What a field says that changes nothing, which is likelier to be meant than the example's value:
+// an example shows what a field does.
+struct NeutralValue {
+  std::string_view field;
+  std::int64_t value;
+  std::string_view beside;  // of operators that have this field, too
+};
+
+constexpr std::array neutral_values{NeutralValue{"Dilations", 1, "Strides"},
+                                    NeutralValue{"Strides", 1, "StartPadding"},
+                                    NeutralValue{"StartPadding", 0, "Strides"},
+                                    NeutralValue{"EndPadding", 0, "Strides"},
+                                    NeutralValue{"OutputPadding", 0, "Strides"},
+                                    NeutralValue{"PaddingValue", 0, "PaddingMode"},
+                                    NeutralValue{"UseClipThreshold", 0, "ClipThreshold"}};
+
+std::optional<std::int64_t> neutral_value(const OperatorSpec& spec, std::string_view field) {
+  for (const NeutralValue& neutral : neutral_values) {
+    if (neutral.field == field && spec.find_field(neutral.beside) != nullptr) return neutral.value;
+  }
+  return std::nullopt;
+}
+
 std::string fitting_integers(const Description& description, const Field& field,
                              const Json& example) {
   const FieldSpec& spec = *field.spec;
@@ -60,6 +86,10 @@ std::string fitting_integers(const Description& description, const Field& field,
   const std::size_t length =
       count && !count->is_real() ? static_cast<std::size_t>(count->integer()) : values.size();
   if (length > 8) return example.dump();
+  if (const auto neutral = neutral_value(*description.spec, spec.name)) {
+    const Integers list(length, *neutral);
+    if (fits(description, field, list)) return Json(list).dump();
+  }
   for (const Integers& list : {resized(values, length), Integers(length, 1), Integers(length, 0)}) {
     if (fits(description, field, list)) return Json(list).dump();
   }
@@ -86,6 +116,24 @@ bool are_integers(const Json& list) {
                      [](const Json& item) { return item.is_number_integer(); });
 }
 
+// The input's sizes times the operator's Scales: no rule demands them, but they show all of the
+// input.
+std::optional<Sizes> scaled_sizes(const Description& description) {
+  const Field* scales = description.find("Scales");
+  const TensorDesc* input = description.find_tensor("InputTensor");
+  if (scales == nullptr || input == nullptr) return std::nullopt;
+  const auto* factors = std::get_if<std::vector<double>>(&scales->value);
+  if (factors == nullptr || factors->size() != input->sizes.size()) return std::nullopt;
+  constexpr double size_max = 0xFFFFFFFF;
+  Sizes sizes;
+  for (std::size_t i = 0; i < factors->size(); ++i) {
+    const double size = std::floor(static_cast<double>(input->sizes[i]) * (*factors)[i]);
+    if (!(size >= 1 && size <= size_max)) return std::nullopt;
+    sizes.push_back(static_cast<std::uint64_t>(size));
+  }
+  return sizes;
+}
+
 // Sizes that an input beside others may have.
 std::vector<Sizes> candidates(const Description& description, const TensorUse& use) {
   std::vector<Sizes> list;
@@ -102,6 +150,9 @@ std::vector<Sizes> candidates(const Description& description, const TensorUse& u
   // Most outputs have as many dimensions as the operator's first input.
   const auto place = use.spec->is_output() ? list.begin() : list.end();
   list.insert(place, given.begin(), given.end());
+  if (use.spec->is_output()) {
+    if (auto scaled = scaled_sizes(description)) list.insert(list.begin(), *std::move(scaled));
+  }
   for (Sizes sizes : given) {
     if (sizes.size() < 2) continue;
     std::swap(sizes[sizes.size() - 1], sizes[sizes.size() - 2]);
@@ -125,6 +176,10 @@ std::string fitting_example(const Description& description, const Field& field) 
     return fitting_integers(description, field, example);
   const bool is_number = kind == FieldKind::uint || kind == FieldKind::int32;
   if (is_number && example.is_number_integer()) return fitting_integer(description, field, example);
+  const auto neutral = neutral_value(*description.spec, field.spec->name);
+  if (neutral && kind == FieldKind::boolean) return *neutral != 0 ? "true" : "false";
+  if (neutral && (kind == FieldKind::float32 || kind == FieldKind::scalar_union))
+    return std::to_string(*neutral);
   return text;
 }
 

@@ -333,7 +333,7 @@ TEST_CASE("fields that nothing tells are missing") {
      R"("StartPadding": [1], "EndPadding": [2])",
      {"the field \"PaddingValue\" is missing\n"
       "  rule: it may be left out only where PaddingMode != CONSTANT\n"
-      "  help: write \"PaddingValue\": 9, for example"}},
+      "  help: write \"PaddingValue\": 0, for example"}},
     {R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2])",
      {"InputTensor.DataType and InputTensor.Sizes are missing\n"
       "  rule: a tensor's type and sizes are written in its desc or taken from its "
