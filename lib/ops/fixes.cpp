@@ -151,7 +151,9 @@ class FixFinder {
     }
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
     if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty())
-      target.suggestion = "compare what the rule names: no change of one value was found to help";
+      target.suggestion =
+          is_only ? "compare what the rule names: no change of one value was found to help"
+                  : "compare what the rule names, or mend the other findings first";
   }
 
   // Gives the only finding the fix that mends it.

@@ -91,6 +91,10 @@ constexpr std::array other_names{
     OtherName{"INTERPOLATE", "RESAMPLE2"},
     OtherName{"RESIZE", "RESAMPLE2"},
     OtherName{"MEAN", "REDUCE"},
+    OtherName{"CUMSUM", "CUMULATIVE_SUMMATION"},
+    OtherName{"CUMPROD", "CUMULATIVE_PRODUCT"},
+    OtherName{"CONV", "CONVOLUTION"},
+    OtherName{"CONV2D", "CONVOLUTION"},
 };
 
 // "\"PADDING\" with \"PaddingMode\": \"REFLECTION\"", by a value that the name is or begins.
@@ -116,7 +120,8 @@ std::string operator_suggestion(std::string_view name) {
   std::string joined = wanted;  // MatMul is MATMUL
   std::erase(joined, '_');
   for (const OtherName& other : other_names) {
-    if (other.name == wanted || other.name == joined) return "did you mean \"" + std::string(other.means) + "\"?";
+    if (other.name == wanted || other.name == joined)
+      return "did you mean \"" + std::string(other.means) + "\"?";
   }
   std::vector<std::string> quoted;
   for (const std::string& near : near_operators(name)) quoted.push_back("\"" + near + "\"");

@@ -156,6 +156,22 @@ TEST_CASE("fixes: the field whose change mends everything is named first") {
   }
 }
 
+TEST_CASE("fixes: other findings may hide what helps, so they are to be mended first") {
+  const auto advised = [](const std::string& more) {
+    return mended(
+               "UNFOLD",
+               R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 2, 2, 4]}, "DimensionCount": 1,
+                                "OutputTensor": {"DataType": "FLOAT32", "Sizes": [2, 6, 1]}, "WindowSizes": [3],
+                                "Strides": [2], "Dilations": [1], "StartPadding": [0], "EndPadding": [0])" +
+                   more + "}")
+        .back()
+        .suggestion.text();
+  };
+  CHECK(advised("") == "compare what the rule names: no change of one value was found to help");
+  CHECK(advised(R"(, "padding": 1)") ==
+        "compare what the rule names, or mend the other findings first");
+}
+
 TEST_CASE("fixes: what mends everything is not said twice") {
   const Diagnostics found =
       mended("GEMM", R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 2]},

@@ -201,6 +201,8 @@ TEST_CASE("names of other libraries suggest operators, or values of their fields
         "did you mean \"PADDING\" with \"PaddingMode\": \"REFLECTION\"?");
   CHECK(dmlop::operator_suggestion("MatMul") == "did you mean \"GEMM\"?");
   CHECK(dmlop::operator_suggestion("Concat") == "did you mean \"JOIN\"?");
+  CHECK(dmlop::operator_suggestion("CumSum") == "did you mean \"CUMULATIVE_SUMMATION\"?");
+  CHECK(dmlop::operator_suggestion("conv2d") == "did you mean \"CONVOLUTION\"?");
   CHECK(dmlop::operator_suggestion("PADING") == "did you mean \"PADDING\" or \"PADDING1\"?");
   CHECK(dmlop::operator_suggestion("xyzzy") == "");
 }
