@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/confine.hpp"
 #include "base/error.hpp"
 #include "folder.hpp"
 #include "paths.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "batch.hpp"
 #include "program.hpp"
 
 namespace dmlop::test::missing_fields_test {

@@ -169,7 +169,7 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
       "  rule: `dmlop ops` lists the operators\n"
       "  help: did you mean \"PADDING\" or \"PADDING1\"?"}},
     missing("PaddingValue", "The value of mode CONSTANT, converted to the tensors' type: integers truncate toward "
-                            "zero and must fit.", "9"),
+                            "zero and must fit.", "0"),
     missing("DimensionCount", "The number of elements of StartPadding and EndPadding.", "4"),
     missing("OutputTensor", "The padded tensor.", R"({"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]})"),
     desc("OutputTensor", R"(^{"DataType": "FLOAT32"})",

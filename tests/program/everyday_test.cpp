@@ -339,7 +339,7 @@ TEST_CASE("the example of a tensor that is not known keeps what is known of it")
   CHECK(contains(taller.error, "add --set OutputIndexTensor=UINT32:1,4, for example\n"));
   const auto sizes = files.run({"check", "RESAMPLE", "-i", "x.npy", "--set", "Scales=2,2", "--set",
                                 "InterpolationMode=LINEAR"});
-  CHECK(contains(sizes.error, "add --set OutputTensor=FLOAT32:3,4, for example\n"));
+  CHECK(contains(sizes.error, "add --set OutputTensor=FLOAT32:6,8, for example\n"));
 }
 
 TEST_CASE("C++ where a description should be is sent to convert") {
