@@ -213,7 +213,7 @@ std::size_t runs_one_in(const dmlop::Backend& backend) {
   const char* every = std::getenv("DMLOP_TEST_EVERY_CASE");
   if (every != nullptr && std::string(every) == "1") return 1;
 #ifdef _WIN32
-  return backend.is_gpu() ? 120 : 4;
+  return backend.is_gpu() ? 240 : 4;
 #else
   return backend.is_gpu() ? 6 : 1;
 #endif
