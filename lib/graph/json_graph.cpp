@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "base/caller.hpp"
 #include "base/path.hpp"
@@ -345,36 +347,41 @@ class JsonGraphReader {
     return &found->second;
   }
 
-  // It is not looked for among very many edges, for each of which there could be a mistake.
-  std::string remedy_of_missing_edge(const std::string& name) const {
-    const std::string writer = node_that_writes(name);
-    if (!writer.empty())
-      return "move " + writer +
-             ", which writes it, in front of this node; no node may need what follows from its own "
-             "output";
+  std::string remedy_of_missing_edge(const std::string& name) {
+    if (const auto writer = node_that_writes(name))
+      return "move nodes[" + std::to_string(*writer) +
+             "], which writes it, in front of this node; a graph has no cycles";
+    const std::string added = "add \"" + printable(name) + "\" to inputs";
+    // Names are not compared with very many edges, as each node could have such a finding.
+    constexpr std::size_t compared_max = 256;
+    if (edges_.empty() || edges_.size() > compared_max) return added;
     std::vector<std::string> names;
     for (const auto& [edge, source] : edges_) names.push_back(edge);
-    constexpr std::size_t compared_max = 256;
-    const std::string nearest = names.size() > compared_max ? "" : nearest_name(name, names);
+    const std::string nearest = nearest_name(name, names);
     if (!nearest.empty()) return "did you mean \"" + nearest + "\"?";
-    const std::string added = "add \"" + printable(name) + "\" to inputs";
-    return names.empty() ? added : added + ", or write one of these: " + names_of_list(names);
+    return added + ", or write one of these: " + names_of_list(names);
   }
 
-  /// "nodes[2]": the node of the file that has an output of this name, wherever it stands; "" for
-  /// none.
-  std::string node_that_writes(const std::string& edge) const {
+  /// The node of the file that has an output of this name, wherever it stands.
+  std::optional<std::size_t> node_that_writes(std::string_view edge) {
+    if (!writers_) find_writers();
+    const auto found = writers_->find(edge);
+    if (found == writers_->end()) return std::nullopt;
+    return found->second;
+  }
+
+  void find_writers() {
+    writers_.emplace();
     const json::Value& nodes = *document_->root().find("nodes");
-    for (std::size_t i = 0; i < nodes.items.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(nodes.items.size(), graph_nodes_max); ++i) {
       const json::Value* bindings = nodes.items[i].find("bindings");
       if (bindings == nullptr) continue;
-      const bool writes = std::ranges::any_of(bindings->members, [&](const json::Member& member) {
-        return member.name.starts_with("Output") && member.value.kind == Kind::string &&
-               member.value.text == edge;
-      });
-      if (writes) return "nodes[" + std::to_string(i) + "]";
+      for (const json::Member& member : bindings->members) {
+        const bool is_output = member.name.starts_with("Output");  // of every operator
+        if (is_output && member.value.kind == Kind::string)
+          writers_->try_emplace(member.value.text, i);
+      }
     }
-    return "";
   }
 
   /// Adds the edges of a field's tensors to the node. An output without one gets a name of its own.
@@ -452,6 +459,7 @@ class JsonGraphReader {
   FieldReader reader_;
   Graph graph_;
   std::map<std::string, JsonEdge> edges_;
+  std::optional<std::map<std::string_view, std::size_t>> writers_;  // of edges, once one is missing
 };
 
 }  // namespace

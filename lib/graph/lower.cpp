@@ -308,7 +308,7 @@ class Lowering {
            printable(resource(edge).name) + "\" has " + std::to_string(*edge.bytes));
     if (edge.source != Source::node)
       findings_.back().suggestion =
-          "give it more elements, or repeat those that it has with strides of 0";
+          "give the edge more elements, or repeat its elements with Strides of 0";
   }
 
   std::size_t unpacked(Edge& edge, const TensorDesc& desc) {

@@ -541,8 +541,8 @@ TEST_CASE("graph program: a node reads no more of an input than the graph says t
   const auto more = check("[1, 1, 4, 5]");
   CHECK(more.code == 3);
   CHECK(more.error.find(
-            "InputTensor needs 80 bytes, but the edge \"x\" has 64\n  help: give it more "
-            "elements, or repeat those that it has with strides of 0") != std::string::npos);
+            "InputTensor needs 80 bytes, but the edge \"x\" has 64\n  help: give the edge more "
+            "elements, or repeat its elements with Strides of 0") != std::string::npos);
 }
 
 }  // namespace

@@ -133,6 +133,14 @@ std::vector<ShapeRow> description_shapes() {
       {"an open string", [](std::size_t n) { return "{\"type\":\"" + std::string(n, 'n'); }},
       {"a control character",
        [](std::size_t n) { return "{\"type\":\"" + std::string(n, 'n') + "\x01\"}"; }},
+      {"edges that nothing writes",
+       [](std::size_t n) {
+         const auto node = [](std::size_t i) {
+           return R"({"type": "ACTIVATION_TANH", "bindings": {"InputTensor": "x)" + number(i) +
+                  R"(", "OutputTensor": "y)" + number(i) + "\"}}";
+         };
+         return "{\"nodes\": [" + repeated(node, at_most(n / 90)) + "]}";
+       }},
       {"a long number", [](std::size_t n) { return "{\"type\":" + std::string(n, '9') + "}"; }},
       {"a long fraction",
        [](std::size_t n) {
