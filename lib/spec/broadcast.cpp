@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "spec/rule_checker.hpp"
+#include "spec/fitting_example.hpp"
 #include "tensor/layout.hpp"
 
 namespace dmlop {
@@ -47,24 +47,6 @@ std::optional<Sizes> broadcast(Sizes a, Sizes b) {
   return a;
 }
 
-/// The sizes that the rules give a tensor by those of the others, which need not be written: GEMM's
-/// C has those of its output. Empty where the rules leave a choice.
-Sizes sizes_by_others(const FieldSet& fields, const std::string& tensor) {
-  FieldSet copy = fields;
-  TensorDesc& desc = *copy.find_tensor(tensor);
-  desc.sizes.clear();
-  desc.strides.reset();
-  desc.dimension_count.reset();
-  for (const TensorUse& each : tensors_of(copy)) {
-    if (!each.desc->sizes.empty()) each.desc->dimension_count = each.desc->sizes.size();
-  }
-  Diagnostics findings, warnings;
-  RuleChecker rules(copy, Judge::directml, findings, warnings);
-  rules.infer_counts();
-  for (const Rule& rule : copy.spec->rules) rules.apply(rule);
-  return desc.sizes;
-}
-
 /// What a tensor is to be stretched to, or why it cannot be.
 struct Target {
   Sizes sizes;
@@ -88,7 +70,8 @@ Target target_of(const FieldSet& fields, const std::string& tensor) {
     sizes = *both;
   }
   if (has_other) return {sizes};
-  const Sizes by_others = sizes_by_others(fields, tensor);
+  // GEMM's C has the sizes of the output, which need not be written.
+  const Sizes by_others = sizes_by_rules(fields, Judge::directml, tensor, {}, {});
   if (!by_others.empty() && broadcast(sizes, by_others) == by_others) return {by_others};
   if (group.size() > 1) return {{}, "no other tensor says to which sizes: " + join(group)};
   return {{},

@@ -205,24 +205,31 @@ Sizes fitting_sizes(const Description& description, const TensorUse& use) {
   return list.front();
 }
 
+Sizes sizes_by_rules(const FieldSet& fields, Judge judge, const std::string& tensor,
+                     std::optional<std::size_t> element, std::optional<std::size_t> dimensions) {
+  FieldSet tried = fields;
+  for (const TensorUse& each : tensors_of(tried)) {
+    if (!each.desc->sizes.empty()) each.desc->dimension_count = each.desc->sizes.size();
+  }
+  TensorDesc& desc = *tried.find_tensor(tensor, element);
+  desc.sizes.clear();
+  desc.strides.reset();
+  desc.dimension_count = dimensions;
+  Diagnostics findings, warnings;
+  RuleChecker rules(tried, judge, findings, warnings);
+  rules.infer_counts();
+  for (const Rule& rule : tried.spec->rules) rules.apply(rule);
+  return desc.sizes;
+}
+
 std::vector<Sizes> sizes_by_rules(const Description& description, const TensorUse& use) {
   constexpr std::size_t dimensions_max = 8;
   std::vector<Sizes> list;
   for (std::size_t count = 1; count <= dimensions_max; ++count) {
-    Description tried = description;
-    for (const TensorUse& each : tensors_of(tried)) {
-      if (!each.desc->sizes.empty()) each.desc->dimension_count = each.desc->sizes.size();
-    }
-    TensorDesc& desc = *tried.find_tensor(use.spec->name, use.element);
-    desc.sizes.clear();
-    desc.strides.reset();
-    desc.dimension_count = count;
-    Diagnostics findings, warnings;
-    RuleChecker rules(tried, tried.judge, findings, warnings);
-    rules.infer_counts();
-    for (const Rule& rule : tried.spec->rules) rules.apply(rule);
-    const bool is_new = std::find(list.begin(), list.end(), desc.sizes) == list.end();
-    if (!desc.sizes.empty() && is_new) list.push_back(desc.sizes);
+    const Sizes sizes =
+        sizes_by_rules(description, description.judge, use.spec->name, use.element, count);
+    const bool is_new = std::find(list.begin(), list.end(), sizes) == list.end();
+    if (!sizes.empty() && is_new) list.push_back(sizes);
   }
   return list;
 }

@@ -1,5 +1,4 @@
-// What is proposed for a field that is missing: what the user most likely means, not what shows
-// most.
+// What is proposed for a field that is missing is what the user most likely means.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -27,7 +26,7 @@ TEST_CASE("missing fields: an output that is resampled shows all of the input") 
   };
   CHECK(contains(said("1,1,2,2"), "add --set OutputTensor=FLOAT32:1,2,6,8, for example"));
   CHECK(contains(said("1,0.5,0.5,3"), "add --set OutputTensor=FLOAT32:1,1,1,12, for example"));
-  // No output has no elements, or more than 32 bits count.
+  // A size is at least 1, and 32 bits count it.
   CHECK(contains(said("1,1,0.25,1"), "add --set OutputTensor=FLOAT32:1,2,3,4, for example"));
   CHECK(contains(said("1,1,1e10,1"), "add --set OutputTensor=FLOAT32:1,2,3,4, for example"));
 }
