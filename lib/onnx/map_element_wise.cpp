@@ -201,7 +201,7 @@ void map_slope(Mapping& node) {
   const View slope = node.view(1);
   const Sizes& sizes = node.in(0).sizes;
   const View to = padded(node.output(0, from.type, sizes));
-  if (fitting_sizes({sizes, slope.sizes}) != sizes)
+  if (try_broadcast_sizes({sizes, slope.sizes}) != sizes)
     Mapping::refuse_invalid("its slopes " + list_of(slope.sizes) + " do not fit its input " +
                             list_of(sizes));
   node.add(DmlOperator("ACTIVATION_PARAMETERIZED_RELU")

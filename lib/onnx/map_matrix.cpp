@@ -29,7 +29,7 @@ void map_gemm(Mapping& node) {
   const float beta = node.real("beta", 1);
   const View to = padded(node.output(0, node.in(0), sizes));
   if (third) {
-    if (fitting_sizes({sizes, third->sizes}) != sizes)
+    if (try_broadcast_sizes({sizes, third->sizes}) != sizes)
       Mapping::refuse_invalid("its C " + list_of(third->sizes) + " does not fit its output " +
                               list_of(sizes));
     operation.input("CTensor", padded(broadcast(*third, sizes)));
@@ -75,7 +75,7 @@ Matrices matrices_of(Mapping& node, View a, View b) {
   a = padded(a, count);
   b = padded(b, count);
   const auto batch = [](const Sizes& sizes) { return Sizes(sizes.begin(), sizes.end() - 2); };
-  const auto batches = fitting_sizes({batch(a.sizes), batch(b.sizes)});
+  const auto batches = try_broadcast_sizes({batch(a.sizes), batch(b.sizes)});
   if (a.sizes[count - 1] != b.sizes[count - 2] || !batches)
     Mapping::refuse_invalid("its matrices " + text + " do not fit together",
                             "the first one has as many columns as the second one has rows, and "

@@ -418,7 +418,7 @@ Sizes joined_sizes(const std::vector<Sizes>& all, std::size_t axis) {
   return sizes;
 }
 
-std::optional<Sizes> fitting_sizes(const std::vector<Sizes>& all) {
+std::optional<Sizes> try_broadcast_sizes(const std::vector<Sizes>& all) {
   Sizes result;
   for (const Sizes& sizes : all) {
     if (sizes.size() > result.size())
@@ -435,7 +435,7 @@ std::optional<Sizes> fitting_sizes(const std::vector<Sizes>& all) {
 }
 
 Sizes broadcast_sizes(const std::vector<Sizes>& all) {
-  if (auto sizes = fitting_sizes(all)) return *std::move(sizes);
+  if (auto sizes = try_broadcast_sizes(all)) return *std::move(sizes);
   std::vector<std::string> lists;
   for (const Sizes& sizes : all) lists.push_back(list_of(sizes));
   const std::string shown = lists.size() == 2 ? join(lists, " and ") : names_of_list(lists);

@@ -206,7 +206,7 @@ class Mapping {
 };
 
 /// The sizes that NumPy's rules give several tensors; nothing if they do not fit together.
-std::optional<Sizes> fitting_sizes(const std::vector<Sizes>& all);
+std::optional<Sizes> try_broadcast_sizes(const std::vector<Sizes>& all);
 /// The same. Refuses if they do not fit together.
 Sizes broadcast_sizes(const std::vector<Sizes>& all);
 
