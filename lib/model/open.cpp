@@ -25,10 +25,13 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
+bool is_in_capitals(const std::string& name) {
+  return upper_case(name) == name && lower_case(name) != name;
+}
+
 // The operator that a command line names; null where it names a file.
 const OperatorSpec* operator_named(const std::string& name) {
-  const bool is_in_capitals = upper_case(name) == name;
-  if (!is_in_capitals && is_there(to_path(name))) return nullptr;
+  if (!is_in_capitals(name) && is_there(to_path(name))) return nullptr;
   const std::string upper = upper_case(name);
   return find_spec(without_operator_prefix(upper));
 }
@@ -49,11 +52,10 @@ bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
   const auto is_in_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), is_in_name) || is_there(to_path(name))) return false;
   const std::string meant = operator_suggestion(name);
-  const bool is_in_capitals = upper_case(name) == name && lower_case(name) != name;
-  if (meant.empty() && !is_in_capitals) return false;
+  if (meant.empty() && !is_in_capitals(name)) return false;
   diagnostics.push_back({.kind = ErrorKind::usage,
                          .message = name + " is no file and no operator",
-                         .suggestion = !meant.empty() ? meant : "dmlop ops lists the operators"});
+                         .suggestion = !meant.empty() ? meant : "`dmlop ops` lists the operators"});
   return true;
 }
 

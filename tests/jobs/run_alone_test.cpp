@@ -106,6 +106,11 @@ TEST_CASE("an operator's name: capitals are the operator, other letters a file t
   CHECK(misspelt.code == 2);
   CHECK(contains(misspelt.error, "PADING is no file and no operator\n"));
   CHECK(contains(misspelt.error, "did you mean \"PADDING\" or \"PADDING1\"?"));
+  const auto other = folder.dmlop({"run", "REDUCE_MEAN"});
+  CHECK(other.code == 2);
+  CHECK(
+      contains(other.error,
+               "REDUCE_MEAN is no file and no operator\n  help: `dmlop ops` lists the operators"));
   CHECK(folder.dmlop({"run", "pad.json"}).code == 6);
 }
 
