@@ -96,7 +96,7 @@ TEST_CASE("onnx composed: a normalization with a skip also gives the sum that it
                                           {written_epsilon()})},
                  .inputs = values,
                  .outputs = {value("y", {"a", "b", "c"}), value(outputs.back(), {"a", "b", "c"})},
-                 .has_microsoft = true}),
+                 .domain = "com.microsoft"}),
           inputs);
     };
     const OnnxRun made = run({"y", "", "", "sum"});
@@ -153,7 +153,7 @@ TEST_CASE("onnx composed: activations that DirectML does not have") {
   CHECK(difference({"Gelu", {x}, {text("approximate", "tanh")}, 1, 20}, {each(x, tanh_gelu)}) ==
         "");
   OneNode fast{"FastGelu", {x}};
-  fast.is_microsoft = true;
+  fast.domain = "com.microsoft";
   CHECK(difference(fast, {each(x, tanh_gelu)}) == "");
   fast.inputs.push_back(bias);
   CHECK(difference(fast, {each(sum_of(x, bias), tanh_gelu)}) == "");
@@ -255,7 +255,7 @@ double rounded(double number, double scale, double zero) {
 OneNode microsoft(const std::string& type, const std::vector<Numbers>& inputs,
                   const std::vector<std::string>& attributes = {}) {
   OneNode node{type, inputs, attributes};
-  node.is_microsoft = true;
+  node.domain = "com.microsoft";
   return node;
 }
 

@@ -281,7 +281,7 @@ TEST_CASE("onnx program: a cache of attention may have no rows yet") {
                         value("v", {"1", "3", "8"}), value("pk", cache), value("pv", cache)},
              .outputs = {value("y", {})},
              .version = 17,
-             .has_microsoft = true}));
+             .domain = "com.microsoft"}));
   const auto run = [&](std::vector<std::string> arguments, const std::string& y) {
     arguments.insert(arguments.begin(), {"run", "m.onnx", "--random", "--cpu", "-o", "y=" + y});
     const ProgramResult result = sample.run(arguments);

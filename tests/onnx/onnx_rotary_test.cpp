@@ -67,7 +67,7 @@ TEST_CASE("onnx rotary: pairs turn, side by side or in halves, wholly or in part
       if (2 * half < size)
         written.push_back(integer("rotary_embedding_dim", static_cast<std::int64_t>(2 * half)));
       OneNode node{"RotaryEmbedding", {input, ids, cache.cosines, cache.sines}, written};
-      node.is_microsoft = true;
+      node.domain = "com.microsoft";
       CHECK(difference(node, {heads_together(expected)}) == "");
       const auto onnx_node = [&](const Numbers& from) {
         return OneNode{"RotaryEmbedding", {from, cache.cosines, cache.sines, ids}, written, 1, 23};
@@ -85,7 +85,7 @@ TEST_CASE("onnx rotary: positions may be the first one, or stand in the angles a
   const Numbers ids{{batch, rows}, {5, 6, 5, 6, 5, 6}, DataType::Int64};
   const Numbers expected = heads_together(turned(heads_apart(input, heads), cache, ids, false));
   OneNode offset{"RotaryEmbedding", {input, whole_numbers({5}), cache.cosines, cache.sines}};
-  offset.is_microsoft = true;
+  offset.domain = "com.microsoft";
   CHECK(difference(offset, {expected}) == "");
 
   const auto at_rows = [&](const Numbers& angles) {
@@ -107,7 +107,7 @@ TEST_CASE("onnx rotary: angles and heads that do not fit are refused") {
   const auto node = [&](const Numbers& from, const Numbers& at_places, const Cache& angles,
                         const std::vector<std::string>& attributes = {}) {
     OneNode one{"RotaryEmbedding", {from, at_places, angles.cosines, angles.sines}, attributes};
-    one.is_microsoft = true;
+    one.domain = "com.microsoft";
     return one;
   };
   CHECK(run_node(node(input, ids, cache)).findings == "");
@@ -200,7 +200,7 @@ struct Group {
       one.inputs.push_back(angles().sines);
       one.attributes.push_back(integer("do_rotary", 1));
     }
-    one.is_microsoft = true;
+    one.domain = "com.microsoft";
     return one;
   }
 

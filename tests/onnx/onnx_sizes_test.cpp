@@ -66,7 +66,7 @@ TEST_CASE("onnx sizes: attention of queries, keys and values that are not alike"
               return sum / weights;
             });
         OneNode node{"MultiHeadAttention", {query, key, value}, {integer("num_heads", heads)}};
-        node.is_microsoft = true;
+        node.domain = "com.microsoft";
         if (has_bias) node.inputs.push_back(bias);
         if (scale != 0) node.attributes.push_back(real("scale", scale));
         CHECK(difference(node, {expected}) == "");
@@ -444,12 +444,12 @@ TEST_CASE("onnx sizes: ONNX Runtime's operators with biases, scales and a skip")
                (has_all ? shift.values[place.back()] : 0);
       });
       OneNode node{"SkipLayerNormalization", {x, skip, scale}, {real("epsilon", 1e-3F)}};
-      node.is_microsoft = true;
+      node.domain = "com.microsoft";
       if (has_all) node.inputs.insert(node.inputs.end(), {shift, bias});
       CHECK(difference(node, {expected}) == "");
     }
     OneNode gelu{"BiasGelu", {x, bias}};
-    gelu.is_microsoft = true;
+    gelu.domain = "com.microsoft";
     CHECK(difference(gelu, {numbers_at(sizes, [&](const Sizes& place) {
                        const double number = at(x, place) + bias.values[place.back()];
                        return number / 2 * (1 + std::erf(number / std::sqrt(2)));
@@ -474,7 +474,7 @@ TEST_CASE("onnx sizes: FusedMatMul turns its matrices and multiplies by alpha") 
       OneNode node{"FusedMatMul",
                    {a, b},
                    {real("alpha", 0.5F), integer("transA", turns_a), integer("transB", turns_b)}};
-      node.is_microsoft = true;
+      node.domain = "com.microsoft";
       CHECK(difference(node, {expected}) == "");
       node.attributes.push_back(integer("transBatchA", 1));
       CHECK(run_node(node).findings.find("it transposes a batch") != std::string::npos);
@@ -662,7 +662,7 @@ TEST_CASE("onnx sizes: MatMulNBits has whole bytes of zero points for each row")
                      {x, weights, scales},
                      {integer("K", static_cast<std::int64_t>(k)), integer("N", n),
                       integer("block_size", block), integer("bits", 4)}};
-        node.is_microsoft = true;
+        node.domain = "com.microsoft";
         if (has_zeros) node.inputs.push_back(zeros);
         CHECK(difference(node, {expected}) == "");
       }
@@ -676,7 +676,7 @@ TEST_CASE("onnx sizes: MatMulNBits with zero points that are no bytes is refused
                {some_numbers({2, 16}), whole({3, 1, 8}, DataType::UInt8, 0, 100),
                 some_numbers({3, 1}), some_numbers({3, 1})},
                {integer("K", 16), integer("N", 3), integer("block_size", 16), integer("bits", 4)}};
-  node.is_microsoft = true;
+  node.domain = "com.microsoft";
   CHECK(run_node(node).findings.find("its zero points are FLOAT32") != std::string::npos);
 }
 
@@ -696,7 +696,7 @@ TEST_CASE("onnx sizes: MatMulNBits of other tensors than K, N and block_size mak
         {some_numbers({2, 30}), bytes({3, 2, 8}, DataType::UInt8), some_numbers({3, 2}),
          bytes({3, 1}, DataType::UInt8)},
         {integer("K", 30), integer("N", 3), integer("block_size", block), integer("bits", 4)}};
-    node.is_microsoft = true;
+    node.domain = "com.microsoft";
     if (row) node.inputs.at(row->input) = bytes(row->sizes, row->type);
     return run_node(node).findings;
   };

@@ -137,7 +137,7 @@ TEST_CASE("onnx unread: attention and packed weights accept their defaults, and 
   OneNode group{"GroupQueryAttention",
                 {some_numbers({1, 3, 8}), key, key, {}, {}, whole_numbers({2}), whole_numbers({3})},
                 {integer("num_heads", 2), integer("kv_num_heads", 1)}};
-  group.is_microsoft = true;
+  group.domain = "com.microsoft";
   check_changes_nothing(group,
                         {integer("qk_output", 0), integer("kv_cache_bit_width", 0),
                          real("qk_norm_epsilon", 1e-6F), integer("sliding_window_cache", 0)});
@@ -148,7 +148,7 @@ TEST_CASE("onnx unread: attention and packed weights accept their defaults, and 
   OneNode packed{"MatMulNBits",
                  {some_numbers({1, 32}), numbers_at({2, 1, 16}, bytes, DataType::UInt8), ones({2})},
                  {integer("K", 32), integer("N", 2), integer("block_size", 32)}};
-  packed.is_microsoft = true;
+  packed.domain = "com.microsoft";
   check_changes_nothing(
       packed, {integer("bits", 4), integer("weight_prepacked", 0), integer("accuracy_level", 4)});
   packed.attributes.push_back(integer("weight_prepacked", 1));
@@ -159,7 +159,7 @@ TEST_CASE("onnx unread: operators of com.microsoft take what is for other uses")
   const auto contrib = [](const std::string& type, const std::vector<Numbers>& inputs,
                           const std::vector<std::string>& attributes = {}) {
     OneNode node{type, inputs, attributes};
-    node.is_microsoft = true;
+    node.domain = "com.microsoft";
     return node;
   };
   check_changes_nothing(contrib("Attention", {some_numbers({1, 2, 6}), some_numbers({6, 12})},

@@ -143,13 +143,13 @@ OnnxRun run_node(const OneNode& node) {
     outputs.push_back("output" + std::to_string(i));
     output_values.push_back(value(outputs.back(), {}));
   }
-  auto* const write = node.is_microsoft ? &microsoft_node : &onnx_bytes::node;
-  return run_onnx(model({.nodes = {write(node.type, names, outputs, node.attributes)},
-                         .inputs = values,
-                         .outputs = output_values,
-                         .version = node.version,
-                         .has_microsoft = node.is_microsoft}),
-                  given);
+  return run_onnx(
+      model({.nodes = {node_of(node.domain, node.type, names, outputs, node.attributes)},
+             .inputs = values,
+             .outputs = output_values,
+             .version = node.version,
+             .domain = node.domain}),
+      given);
 }
 
 std::string difference(const Numbers& actual, const Numbers& expected) {

@@ -51,7 +51,7 @@ struct OneNode {
   std::vector<std::string> attributes = {};
   std::size_t outputs = 1;
   std::int64_t version = 17;
-  bool is_microsoft = false;
+  std::string domain = "";
 };
 
 OnnxRun run_node(const OneNode& node);

@@ -120,7 +120,7 @@ struct Parts {
   std::vector<std::string> inputs = {value("x", {"2", "3"})};
   std::vector<std::string> outputs = {value("y", {"2", "3"})};
   std::int64_t version = 17;
-  bool has_microsoft = false;  // ONNX Runtime's own operators
+  std::string domain = "";  // of operators that are not ONNX's own
 };
 
 /// A GraphProto.
@@ -168,7 +168,7 @@ inline std::string function(const FunctionParts& parts) {
 
 inline std::string model(const Parts& parts, const std::vector<std::string>& functions = {}) {
   std::string bytes = number(1, 8) + part(7, graph(parts)) + operator_set("", parts.version);
-  if (parts.has_microsoft) bytes += operator_set("com.microsoft", 1);
+  if (!parts.domain.empty()) bytes += operator_set(parts.domain, 1);
   if (!functions.empty()) bytes += operator_set("own", 1);
   for (const std::string& one : functions) bytes += part(25, one);
   return bytes;
