@@ -28,6 +28,10 @@ View heads_side_by_side(Mapping& node, const View& view);
 std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input,
                         const AttentionSizes& sizes, std::uint64_t size, std::uint64_t value_size);
 
+/// Refuses what the provider's Attention and QAttention do not have: earlier keys, which is an
+/// input, their output, and flags.
+void require_plain_attention(const Mapping& node, std::size_t past);
+
 /// Refuses past_key without past_value, which is the next input, and the opposite.
 void require_both_past(const Mapping& node, std::size_t input);
 

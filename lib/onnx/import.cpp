@@ -227,6 +227,7 @@ class Importer {
     row.map(mapping);
     mapping.require_all_read();
     if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
+    if (mapping.function) return inline_function(*mapping.function, node, title);
     mapping.finish();
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
@@ -256,6 +257,10 @@ class Importer {
         Mapping::refuse_invalid("it has the attribute \"" + printable(std::string(attribute.name)) +
                                 "\", which its function does not have");
     }
+    inline_function(function, node, title);
+  }
+
+  void inline_function(const Function& function, const Node& node, const std::string& title) {
     Scope scope(function, node, names_);
     inline_nodes(function.nodes, function.outputs, node, title, scope);
   }

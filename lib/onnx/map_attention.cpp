@@ -21,6 +21,15 @@ float scale_of(const Mapping& node, std::uint64_t head_size) {
   return scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(head_size));
 }
 
+void require_plain_attention(const Mapping& node, std::size_t past) {
+  node.require_no_input(past, "past");
+  node.require_no_output(1, "present");
+  for (const char* flag : {"unidirectional", "do_rotary", "past_present_share_buffer"}) {
+    if (node.integer(flag, 0) != 0)
+      Mapping::refuse("it has " + std::string(flag), "the provider does not support that");
+  }
+}
+
 bool has_elements(const Mapping& node, std::size_t input) {
   return node.has(input) && element_count(node.in(input).sizes) != 0;
 }
@@ -266,13 +275,8 @@ View stacked(Mapping& node, const View& view, const Sizes& sizes) {
 }
 
 void map_attention(Mapping& node) {
-  node.require_no_input(4, "past");
+  require_plain_attention(node, 4);
   node.require_no_input(6, "past_sequence_length");
-  node.require_no_output(1, "present");
-  for (const char* flag : {"unidirectional", "do_rotary", "past_present_share_buffer"}) {
-    if (node.integer(flag, 0) != 0)
-      Mapping::refuse("it has " + std::string(flag), "the provider does not support that");
-  }
   node.ignore({"rotary_embedding_dim"});  // of do_rotary
   const View input = node.view(0), weights = node.view(1);
   if (input.sizes.size() != 3 || weights.sizes.size() != 2 || weights.sizes[0] != input.sizes[2])

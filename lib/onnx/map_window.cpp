@@ -77,7 +77,9 @@ void insert_dimension(std::vector<std::uint64_t>& list, std::uint64_t value) {
 }
 
 View with_two_dimensions(View view) {
-  if (view.sizes.size() == 3) view.sizes.insert(view.sizes.begin() + 2, 1);
+  if (view.sizes.size() != 3) return view;
+  view.sizes.insert(view.sizes.begin() + 2, 1);
+  if (!view.strides.empty()) view.strides.insert(view.strides.begin() + 2, 0);
   return view;
 }
 
@@ -93,9 +95,9 @@ void set_windows(DmlOperator& operation, Windows windows, const char* window_fie
   if (has_dilations) operation.counts("Dilations", windows.dilations);
 }
 
-void require_windows(const Value& value) {
-  if (value.sizes.size() < 3 || value.sizes.size() > 5)
-    Mapping::refuse("its input has " + counted(value.sizes.size(), "dimension"),
+void require_windows(const Sizes& sizes) {
+  if (sizes.size() < 3 || sizes.size() > 5)
+    Mapping::refuse("its input has " + counted(sizes.size(), "dimension"),
                     "DirectML's windows slide over 1 to 3 dimensions beside batch and channels");
 }
 
@@ -145,7 +147,7 @@ void add_pooling(Mapping& node, std::string type, const Windows& windows, const 
 
 void map_pooling(Mapping& node) {
   const Value& value = node.in(0);
-  require_windows(value);
+  require_windows(value.sizes);
   node.require_attribute("kernel_shape");
   const bool has_indices = node.wants(1);
   if (node.integer("storage_order", 0) != 0 && has_indices)
@@ -172,7 +174,7 @@ void map_pooling(Mapping& node) {
 
 void map_global_pooling(Mapping& node) {
   const Value& value = node.in(0);
-  require_windows(value);
+  require_windows(value.sizes);
   Windows windows;
   windows.sizes.assign(value.sizes.begin() + 2, value.sizes.end());
   const std::size_t dimensions = windows.sizes.size();
@@ -228,20 +230,58 @@ std::uint64_t groups_of(const Mapping& node) {
   return as_count(node.integer("group", 1), "group", 1);
 }
 
-void map_convolution(Mapping& node) {
-  const Convolution made = convolution_of(node, 0, 1);
-  const View from = with_two_dimensions(node.view(0));
-  const View filter = with_two_dimensions(node.view(1));
+/// A convolution of the node's inputs, with another one as its bias.
+void add_convolution(Mapping& node, const char* direction, View from, const View& filter,
+                     std::size_t bias, const View& to, const Convolution& made) {
+  from = with_two_dimensions(from);
   DmlOperator operation("CONVOLUTION");
-  operation.input("InputTensor", from).input("FilterTensor", filter);
-  if (node.has(2)) operation.input("BiasTensor", bias_view(node, 2, from.sizes.size()));
-  operation.output("OutputTensor", with_two_dimensions(node.output(0, from.type, made.output)))
+  operation.input("InputTensor", from).input("FilterTensor", with_two_dimensions(filter));
+  if (node.has(bias)) operation.input("BiasTensor", bias_view(node, bias, from.sizes.size()));
+  operation.output("OutputTensor", with_two_dimensions(to))
       .choose("Mode", "CROSS_CORRELATION")
-      .choose("Direction", "FORWARD")
+      .choose("Direction", direction)
       .count("GroupCount", made.groups);
   set_windows(operation, made.windows, nullptr, true);
   operation.counts("OutputPadding", std::vector<std::uint64_t>(from.sizes.size() - 2, 0));
   node.add(operation);
+}
+
+/// Each filter has the channels of a group. They stand at one place, in the input as well.
+void require_fitting_filter(const Mapping& node, const Sizes& input, const Sizes& filter,
+                            std::size_t channels) {
+  if (filter.size() != input.size() || filter[channels] * groups_of(node) != input[channels])
+    Mapping::refuse_invalid("its filter " + list_of(filter) + " does not fit its input " +
+                            list_of(input));
+}
+
+void map_convolution(Mapping& node) {
+  const Convolution made = convolution_of(node, node.in(0).sizes, node.in(1).sizes);
+  const View from = node.view(0), filter = node.view(1);
+  add_convolution(node, "FORWARD", from, filter, 2, node.output(0, from.type, made.output), made);
+}
+
+/// The view with the channels, which stand last, in the second place.
+View with_channels_second(const View& view) {
+  std::vector<std::size_t> order{0, view.sizes.size() - 1};
+  for (std::size_t i = 1; i + 1 < view.sizes.size(); ++i) order.push_back(i);
+  return transposed(view, order);
+}
+
+/// The channels of the input, of the output and of each filter stand last.
+void map_nhwc_convolution(Mapping& node) {
+  require_windows(node.in(0).sizes);
+  require_fitting_filter(node, node.in(0).sizes, node.in(1).sizes, node.in(0).sizes.size() - 1);
+  const View from = with_channels_second(node.view(0));
+  const View filter = with_channels_second(node.view(1));
+  const Convolution convolution = convolution_of(node, from.sizes, filter.sizes);
+  const View made = node.temporary(from.type, convolution.output);
+  add_convolution(node, "FORWARD", from, filter, 2, made, convolution);
+  std::vector<std::size_t> order{0};
+  for (std::size_t i = 2; i < made.sizes.size(); ++i) order.push_back(i);
+  order.push_back(1);
+  const View reordered = transposed(made, order);
+  // An operator that writes an output of the model writes its elements in their order.
+  node.add_identity(reordered, node.output(0, from.type, reordered.sizes));
 }
 
 /// The padding that leads to an output of these sizes, or to that of SAME.
@@ -283,30 +323,40 @@ Sizes window_of_filter(const Mapping& node, const Sizes& filter) {
   return window;
 }
 
+/// Takes the pads from an input, which must be known.
+void set_known_pads(const Mapping& node, std::size_t input, Windows& windows) {
+  const std::vector<std::int64_t> pads = node.known_integers(input);
+  const std::size_t dimensions = windows.sizes.size();
+  if (pads.size() != 2 * dimensions)
+    Mapping::refuse_invalid("its " + node.title_of_input(input) + " has " +
+                            counted(pads.size(), "number") + ", must have " +
+                            std::to_string(2 * dimensions));
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    windows.start[i] = as_count(pads[i], "Pads", 0);
+    windows.end[i] = as_count(pads[dimensions + i], "Pads", 0);
+  }
+}
+
+/// ConvTransposeWithDynamicPads has its pads as its third input.
 void map_transposed_convolution(Mapping& node) {
   const Value& value = node.in(0);
   const Value& filter = node.in(1);
-  require_windows(value);
+  require_windows(value.sizes);
   if (filter.sizes.size() != value.sizes.size() || filter.sizes[0] != value.sizes[1])
     Mapping::refuse_invalid("its filter " + list_of(filter.sizes) + " does not fit its input " +
                             list_of(value.sizes));
   require_one_padding(node);
-  Windows windows = plain_windows_of(node, window_of_filter(node, filter.sizes));
-  const std::uint64_t groups = groups_of(node);
-  const auto more = counts_of(node, "output_padding", windows.sizes.size(), 0, 0);
-  Sizes sizes{value.sizes[0], filter.sizes[1] * groups};
-  pad_to_output(node, windows, value.sizes, sizes, more);
-  const View from = with_two_dimensions(node.view(0));
-  DmlOperator operation("CONVOLUTION");
-  operation.input("InputTensor", from).input("FilterTensor", with_two_dimensions(node.view(1)));
-  if (node.has(2)) operation.input("BiasTensor", bias_view(node, 2, from.sizes.size()));
-  operation.output("OutputTensor", with_two_dimensions(node.output(0, from.type, sizes)))
-      .choose("Mode", "CROSS_CORRELATION")
-      .choose("Direction", "BACKWARD")
-      .count("GroupCount", groups);
-  set_windows(operation, windows, nullptr, true);
-  operation.counts("OutputPadding", std::vector<std::uint64_t>(from.sizes.size() - 2, 0));
-  node.add(operation);
+  Convolution made{.windows = plain_windows_of(node, window_of_filter(node, filter.sizes)),
+                   .output = {value.sizes[0]},
+                   .groups = groups_of(node)};
+  made.output.push_back(filter.sizes[1] * made.groups);
+  const bool has_pads_input = std::string_view(node.row().name) == "ConvTransposeWithDynamicPads";
+  if (has_pads_input && node.has(2)) set_known_pads(node, 2, made.windows);
+  const auto more = counts_of(node, "output_padding", made.windows.sizes.size(), 0, 0);
+  pad_to_output(node, made.windows, value.sizes, made.output, more);
+  const View from = node.view(0), weights = node.view(1);
+  add_convolution(node, "BACKWARD", from, weights, has_pads_input ? 3 : 2,
+                  node.output(0, from.type, made.output), made);
 }
 
 void require_plane(const Value& value) {
@@ -317,7 +367,7 @@ void require_plane(const Value& value) {
 }
 
 void map_integer_convolution(Mapping& node) {
-  const Convolution made = convolution_of(node, 0, 1);
+  const Convolution made = convolution_of(node, node.in(0).sizes, node.in(1).sizes);
   require_plane(node.in(0));
   const View from = with_two_dimensions(node.view(0));
   const std::size_t dimensions = from.sizes.size();
@@ -333,7 +383,7 @@ void map_integer_convolution(Mapping& node) {
 }
 
 void map_quantized_convolution(Mapping& node) {
-  const Convolution made = convolution_of(node, 0, 3);
+  const Convolution made = convolution_of(node, node.in(0).sizes, node.in(3).sizes);
   require_plane(node.in(0));
   const View from = with_two_dimensions(node.view(0));
   const std::size_t dimensions = from.sizes.size();
@@ -365,6 +415,9 @@ constexpr OnnxOperator window_table[]{
     {"MaxUnpool", "", "MAX_UNPOOLING", map_unpooling},
     {"Conv", "", "CONVOLUTION", map_convolution},
     {"ConvTranspose", "", "CONVOLUTION", map_transposed_convolution},
+    {"ConvTransposeWithDynamicPads", microsoft, "CONVOLUTION", map_transposed_convolution},
+    {"NhwcConv", microsoft, "CONVOLUTION and ELEMENT_WISE_IDENTITY with strides",
+     map_nhwc_convolution},
     {"ConvInteger", "", "CONVOLUTION_INTEGER", map_integer_convolution},
     {"QLinearConv", "", "QUANTIZED_LINEAR_CONVOLUTION", map_quantized_convolution},
 };
@@ -403,14 +456,10 @@ Windows windows_of(const Mapping& node, const Sizes& input,
   return windows;
 }
 
-Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t filter) {
-  const Sizes& from = node.in(input).sizes;
-  const Sizes& weights = node.in(filter).sizes;
-  require_windows(node.in(input));
+Convolution convolution_of(const Mapping& node, const Sizes& from, const Sizes& weights) {
+  require_windows(from);
+  require_fitting_filter(node, from, weights, 1);
   const std::uint64_t groups = groups_of(node);
-  if (weights.size() != from.size() || weights[1] * groups != from[1])
-    Mapping::refuse_invalid("its filter " + list_of(weights) + " does not fit its input " +
-                            list_of(from));
   require_one_padding(node);
   Convolution made{.windows = windows_of(node, from, window_of_filter(node, weights)),
                    .output = {from[0], weights[0]},

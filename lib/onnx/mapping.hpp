@@ -189,6 +189,7 @@ class Mapping {
   std::vector<Constant> constants;
   std::vector<const Value*> used;            // inputs that became edges
   std::shared_ptr<const OnnxGraph> inlined;  // the graph whose nodes stand for this one
+  std::shared_ptr<const Function> function;  // the same, with names of its own
 
  private:
   void require_full_inputs() const;

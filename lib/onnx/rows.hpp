@@ -23,6 +23,7 @@ std::span<const OnnxOperator> attention_rows();
 std::span<const OnnxOperator> rotary_rows();
 std::span<const OnnxOperator> group_query_rows();
 std::span<const OnnxOperator> standard_attention_rows();
+std::span<const OnnxOperator> fused_rows();
 std::span<const OnnxOperator> control_rows();
 std::span<const OnnxOperator> unsupported_rows();
 

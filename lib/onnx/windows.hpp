@@ -26,7 +26,8 @@ struct Convolution {
   std::uint64_t groups = 1;
 };
 
-/// A convolution of an input with a filter, which are inputs of the node.
-Convolution convolution_of(const Mapping& node, std::size_t input, std::size_t filter);
+/// A convolution of an input {batch, channels, ...} with a filter {outputs, channels of a group,
+/// ...}, by the node's attributes.
+Convolution convolution_of(const Mapping& node, const Sizes& input, const Sizes& filter);
 
 }  // namespace dmlop::onnx

@@ -65,7 +65,7 @@ const double usual_scale = 1 / std::sqrt(double{size});
 
 OneNode multihead(std::vector<Numbers> inputs, std::size_t outputs = 1) {
   OneNode node{"MultiHeadAttention", std::move(inputs), {integer("num_heads", heads)}, outputs};
-  node.is_microsoft = true;
+  node.domain = "com.microsoft";
   return node;
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("onnx attention: Attention projects its input to queries, keys and val
         if (value_size != size)
           node.attributes.push_back(integers(
               "qkv_hidden_sizes", {written(hidden), written(hidden), written(heads * value_size)}));
-        node.is_microsoft = true;
+        node.domain = "com.microsoft";
         CHECK(difference(node, {expected}) == "");
       };
       check(mask, [&](const Sizes& place) { return at(mask, {place[0], place[3]}); });
@@ -312,10 +312,60 @@ TEST_CASE("onnx attention: Attention projects its input to queries, keys and val
   }
 }
 
+TEST_CASE("onnx attention: QAttention projects quantized numbers") {
+  constexpr std::uint64_t width = 6, hidden = heads * size;
+  constexpr double input_scale = 0.0625, weight_scale = 0.03125, input_zero = 120, weight_zero = 9;
+  const auto quantized = [](const Sizes& sizes, std::uint64_t seed) {
+    Numbers numbers = some_numbers(sizes, seed);
+    for (double& number : numbers.values) number = std::round((number + 3.125) * 40);
+    numbers.type = DataType::UInt8;
+    return numbers;
+  };
+  const Numbers input = quantized({batch, keys, width}, 1);
+  const Numbers weights = quantized({width, 3 * hidden}, 2), bias = some_numbers({3 * hidden}, 3);
+  const Numbers mask = some_mask({batch, keys});
+  for (const bool has_all : {false, true}) {
+    CAPTURE(has_all);
+    const auto projected = [&](std::uint64_t first) {
+      return heads_apart(
+          numbers_at({batch, keys, hidden},
+                     [&](const Sizes& place) {
+                       double sum = 0;
+                       for (std::uint64_t i = 0; i < width; ++i)
+                         sum += (at(input, {place[0], place[1], i}) - (has_all ? input_zero : 0)) *
+                                (at(weights, {i, first + place[2]}) - (has_all ? weight_zero : 0));
+                       return sum * input_scale * weight_scale / 16 + bias.values[first + place[2]];
+                     }),
+          heads);
+    };
+    const Numbers expected = heads_together(
+        attention(projected(0), projected(hidden), projected(2 * hidden),
+                  has_all ? 0.25 : usual_scale, [&](const Sizes& place) {
+                    return has_all && at(mask, {place[0], place[3]}) == 0 ? filter : 0;
+                  }));
+    OneNode node{"QAttention",
+                 {input, weights, bias, {{}, {input_scale}}, {{}, {weight_scale / 16}}}};
+    node.attributes = {integer("num_heads", heads)};
+    node.domain = "com.microsoft";
+    if (has_all) {
+      node.inputs.push_back(mask);
+      node.inputs.push_back({{}, {input_zero}, DataType::UInt8});
+      node.inputs.push_back({{}, {weight_zero}, DataType::UInt8});
+      node.attributes.push_back(real("scale", 0.25F));
+    }
+    CHECK(difference(node, {expected}) == "");
+    OneNode wrong = node;
+    wrong.inputs[1] = quantized({width, 3 * hidden + 1}, 2);
+    check_refused(wrong, "its input and weight have the sizes");
+    node.attributes.push_back(integer("unidirectional", 1));
+    check_refused(node, "it has unidirectional");
+  }
+}
+
 TEST_CASE("onnx attention: Attention refuses weights and attributes that it cannot follow") {
   const auto node_of = [](Numbers weights, const std::vector<std::string>& attributes) {
     OneNode node{"Attention", {some_numbers({batch, keys, 6}), std::move(weights)}, attributes};
-    node.is_microsoft = true;
+    node.domain = "com.microsoft";
     return node;
   };
   const std::string two = integer("num_heads", 2);

@@ -17,7 +17,7 @@ using namespace onnx_bytes;
 OneNode contrib(const std::string& type, std::vector<Numbers> inputs,
                 const std::vector<std::string>& attributes = {}, std::size_t outputs = 1) {
   OneNode node{type, std::move(inputs), attributes, outputs};
-  node.is_microsoft = true;
+  node.domain = "com.microsoft";
   return node;
 }
 
@@ -146,6 +146,55 @@ TEST_CASE("onnx contrib: GroupNorm normalizes groups of channels, which stand la
   check_refused(contrib("GroupNorm", {x, some_numbers({4}), beta},
                         {integer("groups", 2), integer("activation", 0)}),
                 "its gamma has the sizes [4], must have [6]");
+}
+
+TEST_CASE(
+    "onnx contrib: SkipGroupNorm normalizes the sum with a skip and a bias, and gives it on") {
+  constexpr std::uint64_t channels = 6, groups = 2;
+  const Numbers gamma = some_numbers({channels}, 1), beta = some_numbers({channels}, 2);
+  const Numbers bias = some_numbers({channels}, 3);
+  for (const bool is_last : {true, false}) {
+    const Sizes sizes = is_last ? Sizes{2, 4, 5, channels} : Sizes{2, channels, 4, 5};
+    const Sizes pixel = is_last ? Sizes{2, 1, 1, channels} : Sizes{2, channels, 1, 1};
+    const Numbers x = some_numbers(sizes, 4);
+    for (const Sizes& skip_sizes : {sizes, pixel, Sizes{2, channels}}) {
+      for (const bool has_bias : {false, true}) {
+        CAPTURE(is_last);
+        CAPTURE(skip_sizes.size());
+        CAPTURE(has_bias);
+        const Numbers skip = some_numbers(skip_sizes, 5);
+        const auto channel = [&](const Sizes& place) { return place[is_last ? 3 : 1]; };
+        const Numbers sum = numbers_at(sizes, [&](const Sizes& place) {
+          const double skipped = skip_sizes == sizes
+                                     ? at(skip, place)
+                                     : skip.values[place[0] * channels + channel(place)];
+          return at(x, place) + skipped + (has_bias ? bias.values[channel(place)] : 0);
+        });
+        const Numbers expected = normalized(
+            sum,
+            [&](const Sizes& place) {
+              return place[0] * groups + channel(place) / (channels / groups);
+            },
+            channel, gamma, beta, 1e-3);
+        std::vector<Numbers> inputs{x, gamma, beta, skip};
+        if (has_bias) inputs.push_back(bias);
+        CHECK(difference(contrib("SkipGroupNorm", inputs,
+                                 {integer("groups", groups), real("epsilon", 1e-3F),
+                                  integer("activation", 0), integer("channels_last", is_last)},
+                                 2),
+                         {expected, sum}) == "");
+      }
+    }
+  }
+  const Numbers x = some_numbers({2, 4, 5, channels});
+  const auto refused = [&](const Numbers& skip, const Numbers& other_bias, const char* words) {
+    check_refused(contrib("SkipGroupNorm", {x, gamma, beta, skip, other_bias},
+                          {integer("groups", groups), integer("activation", 0)}),
+                  words);
+  };
+  refused(some_numbers({2, 4}), bias,
+          "its skip has the sizes [2, 4]\n  rule: it is [2, 4, 5, 6], [2, 1, 1, 6] or [2, 6]");
+  refused(x, some_numbers({5}), "its bias has the sizes [5], must have [6]");
 }
 
 TEST_CASE("onnx contrib: biases are added to channels, with another tensor or a gate") {

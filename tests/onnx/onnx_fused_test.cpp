@@ -1,0 +1,279 @@
+// Operators of ONNX Runtime that stand for several nodes: they compute what those nodes compute,
+// bit for bit.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "graph/graph.hpp"
+#include "onnx_run.hpp"
+#include "onnx_writer.hpp"
+
+namespace dmlop::test::onnx_fused_test {
+namespace {
+
+using namespace onnx_bytes;
+
+constexpr const char* microsoft = "com.microsoft";
+constexpr const char* of_provider = "com.microsoft.dml";
+
+/// Runs nodes that read "input0" and so on and write "output0".
+OnnxRun run_nodes(const std::vector<std::string>& nodes, const std::vector<Numbers>& inputs,
+                  const std::string& domain, const std::vector<std::string>& initializers = {}) {
+  std::map<std::string, Numbers> given;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = "input" + std::to_string(i);
+    std::vector<std::string> sizes;
+    for (const std::uint64_t size : inputs[i].sizes) sizes.push_back(std::to_string(size));
+    given.emplace(name, inputs[i]);
+    values.push_back(value(name, sizes));
+  }
+  return run_onnx(model({.nodes = nodes,
+                         .initializers = initializers,
+                         .inputs = values,
+                         .outputs = {value("output0", {})},
+                         .domain = domain}),
+                  given, true);
+}
+
+std::vector<std::string> names_of(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back("input" + std::to_string(i));
+  return names;
+}
+
+std::size_t count_of_operators(const Graph& graph) {
+  return static_cast<std::size_t>(std::ranges::count_if(graph.nodes, [](const GraphNode& node) {
+    return std::holds_alternative<GraphOperator>(node.content);
+  }));
+}
+
+/// Checks that a node computes what others do, with as many operators of DirectML.
+void check_stands_for(const std::string& fused, const std::vector<std::string>& nodes,
+                      const std::vector<Numbers>& inputs, const std::string& domain,
+                      std::size_t operators, const std::vector<std::string>& initializers = {}) {
+  const OnnxRun one = run_nodes({fused}, inputs, domain);
+  const OnnxRun several = run_nodes(nodes, inputs, domain, initializers);
+  REQUIRE(one.findings == "");
+  REQUIRE(several.findings == "");
+  CHECK(one.outputs.at(0).sizes == several.outputs.at(0).sizes);
+  CHECK(one.outputs.at(0).values == several.outputs.at(0).values);
+  CHECK(count_of_operators(one.graph) == operators);
+}
+
+/// An activation, its attributes, and those of FusedConv.
+struct Activation {
+  std::string type;
+  std::map<std::string, float> numbers = {};
+  std::vector<float> list = {};
+};
+
+std::vector<std::string> real_attributes(const std::map<std::string, float>& numbers,
+                                         const std::string& prefix = "") {
+  std::vector<std::string> attributes;
+  for (const auto& [name, number] : numbers) attributes.push_back(real(prefix + name, number));
+  return attributes;
+}
+
+std::vector<std::string> operator+(std::vector<std::string> left,
+                                   const std::vector<std::string>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+const Numbers image = some_numbers({2, 4, 5, 6}, 1);
+const Numbers filter = some_numbers({6, 2, 3, 2}, 2);  // in 2 groups
+const Numbers bias = some_numbers({6}, 3);
+const std::vector<std::string> windows{integer("group", 2), integers("strides", {2, 1}),
+                                       integers("pads", {1, 0, 0, 1})};
+const Sizes made{2, 6, 2, 6};
+
+}  // namespace
+
+TEST_CASE("onnx fused: FusedConv adds its fourth input, and its activation has a list of numbers") {
+  const Numbers added = some_numbers(made, 4);
+  for (const Activation& activation :
+       {Activation{"Relu"}, Activation{"Tanh"}, Activation{"Sigmoid"},
+        Activation{"LeakyRelu", {{"alpha", 0.25F}}, {0.25F}},
+        Activation{"HardSigmoid", {{"alpha", 0.5F}, {"beta", 0.25F}}, {0.5F, 0.25F}}}) {
+    CAPTURE(activation.type);
+    std::vector<std::string> attributes =
+        windows + std::vector{text("activation", activation.type)};
+    if (!activation.list.empty()) attributes.push_back(reals("activation_params", activation.list));
+    const std::string conv = node("Conv", names_of(3), {"conv"}, windows);
+    check_stands_for(
+        microsoft_node("FusedConv", names_of(3), {"output0"}, attributes),
+        {conv, node(activation.type, {"conv"}, {"output0"}, real_attributes(activation.numbers))},
+        {image, filter, bias}, microsoft, 1);
+    check_stands_for(
+        microsoft_node("FusedConv", names_of(4), {"output0"}, attributes),
+        {conv, node("Add", {"conv", "input3"}, {"sum"}),
+         node(activation.type, {"sum"}, {"output0"}, real_attributes(activation.numbers))},
+        {image, filter, bias, added}, microsoft, activation.type == "Relu" ? 2 : 3);
+  }
+  // Without an activation, it is a convolution.
+  check_stands_for(microsoft_node("FusedConv", names_of(2), {"output0"}, windows),
+                   {node("Conv", names_of(2), {"output0"}, windows)}, {image, filter}, microsoft,
+                   1);
+}
+
+TEST_CASE("onnx fused: FusedConv clips to the two numbers of its list") {
+  check_stands_for(
+      microsoft_node("FusedConv", names_of(2), {"output0"},
+                     windows + std::vector{text("activation", "Clip"),
+                                           reals("activation_params", {-3.5F, 6})}),
+      {node("Conv", names_of(2), {"conv"}, windows),
+       node("Clip", {"conv", "least", "most"}, {"output0"})},
+      {image, filter}, microsoft, 2,
+      {tensor("least", 1, {}, raw_floats({-3.5F})), tensor("most", 1, {}, raw_floats({6}))});
+}
+
+TEST_CASE("onnx fused: what FusedConv cannot be is refused") {
+  const auto refused = [](const std::vector<std::string>& attributes, const std::string& words) {
+    check_refused({"FusedConv", {image, filter}, windows + attributes, 1, 17, microsoft}, words);
+  };
+  refused({text("activation", "Gelu")},
+          "its activation is \"Gelu\"\n  rule: activations that are fused are Clip, Elu, ");
+  refused({text("activation", "LeakyRelu")},
+          "its activation_params has 0 numbers\n  rule: its activation LeakyRelu has 1");
+  refused({text("activation", "Relu"), reals("activation_params", {1})},
+          "its activation_params has 1 number\n");
+  // What the convolution itself refuses, names it.
+  refused({text("activation", "Relu"), integers("dilations", {1})},
+          "node \"node of output0/Conv\" (Conv): its dilations has 1 number");
+  refused({text("activation", "Relu"), integer("axis", 1)}, "it has the attribute \"axis\"");
+}
+
+TEST_CASE("onnx fused: NhwcConv has its channels last, in the filter, too") {
+  const auto last = [](const Numbers& numbers) {
+    Sizes sizes = numbers.sizes;
+    std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
+    return numbers_at(sizes, [&](Sizes place) {
+      std::rotate(place.begin() + 1, place.end() - 1, place.end());
+      return at(numbers, place);
+    });
+  };
+  const auto conv = [](const Numbers& x, const Numbers& w, const std::vector<std::string>& more) {
+    const OnnxRun run = run_node({"Conv", {x, w, bias}, more});
+    REQUIRE(run.findings == "");
+    return run.outputs.at(0);
+  };
+  const auto nhwc = [&](const Numbers& x, const Numbers& w, const std::vector<std::string>& more) {
+    return OneNode{"NhwcConv", {last(x), last(w), bias}, more, 1, 17, microsoft};
+  };
+  CHECK(difference(nhwc(image, filter, windows), {last(conv(image, filter, windows))}) == "");
+  const std::vector<std::string> same{text("auto_pad", "SAME_UPPER")};
+  const Numbers line = some_numbers({2, 4, 7}, 5), short_filter = some_numbers({6, 4, 3}, 6);
+  CHECK(difference(nhwc(line, short_filter, same), {last(conv(line, short_filter, same))}) == "");
+  const Numbers space = some_numbers({1, 2, 3, 4, 5}, 7), cube = some_numbers({6, 2, 2, 2, 3}, 8);
+  CHECK(difference(nhwc(space, cube, {}), {last(conv(space, cube, {}))}) == "");
+  OneNode with_activation = nhwc(image, filter, windows + std::vector{text("activation", "Relu")});
+  with_activation.type = "NhwcFusedConv";
+  Numbers expected = last(conv(image, filter, windows));
+  for (double& number : expected.values) number = std::max(number, 0.0);
+  CHECK(difference(with_activation, {expected}) == "");
+  check_refused({"NhwcConv", {image, filter}, {}, 1, 17, microsoft},
+                "its filter [6, 2, 3, 2] does not fit its input [2, 4, 5, 6]");
+  check_refused({"NhwcConv", {image, short_filter}, {}, 1, 17, microsoft},
+                "its filter [6, 4, 3] does not fit its input [2, 4, 5, 6]");
+}
+
+TEST_CASE("onnx fused: ConvTransposeWithDynamicPads has its pads as an input") {
+  const Numbers backward = some_numbers({4, 3, 3, 2}, 2), three = some_numbers({3}, 3);
+  const std::vector<std::string> strides{integers("strides", {2, 3})};
+  for (const bool has_bias : {false, true}) {
+    OneNode plain{
+        "ConvTranspose", {image, backward}, strides + std::vector{integers("pads", {1, 0, 2, 1})}};
+    OneNode dynamic{"ConvTransposeWithDynamicPads",
+                    {image, backward, whole_numbers({1, 0, 2, 1})},
+                    strides,
+                    1,
+                    17,
+                    microsoft};
+    if (has_bias) {
+      plain.inputs.push_back(three);
+      dynamic.inputs.push_back(three);
+    }
+    const OnnxRun expected = run_node(plain);
+    REQUIRE(expected.findings == "");
+    CHECK(difference(dynamic, expected.outputs) == "");
+  }
+  const auto refused = [&](const std::vector<std::int64_t>& pads, const std::string& words) {
+    check_refused({"ConvTransposeWithDynamicPads",
+                   {image, backward, whole_numbers(pads)},
+                   strides,
+                   1,
+                   17,
+                   microsoft},
+                  words);
+  };
+  refused({1, 0, 2}, "its input 2 \"input2\" has 3 numbers, must have 4");
+  refused({1, 0, 2, -1}, "its Pads has the number -1");
+}
+
+TEST_CASE("onnx fused: products of matrices end with an activation") {
+  const Numbers a = some_numbers({3, 4}, 1), b = some_numbers({5, 4}, 2), c = some_numbers({5}, 3);
+  const std::vector<std::string> turned{integer("transB", 1), real("alpha", 0.5F)};
+  for (const Activation& activation :
+       {Activation{"Relu"}, Activation{"LeakyRelu", {{"alpha", 0.25F}}},
+        Activation{"Selu", {{"alpha", 1.5F}, {"gamma", 1.25F}}}, Activation{"Softplus"}}) {
+    CAPTURE(activation.type);
+    const std::vector<std::string> attributes = turned +
+                                                std::vector{text("activation", activation.type)} +
+                                                real_attributes(activation.numbers, "activation_");
+    const std::string behind =
+        node(activation.type, {"product"}, {"output0"}, real_attributes(activation.numbers));
+    check_stands_for(microsoft_node("FusedGemm", names_of(3), {"output0"}, attributes),
+                     {node("Gemm", names_of(3), {"product"}, turned), behind}, {a, b, c}, microsoft,
+                     1);
+    check_stands_for(microsoft_node("FusedMatMulActivation", names_of(2), {"output0"}, attributes),
+                     {microsoft_node("FusedMatMul", names_of(2), {"product"}, turned), behind},
+                     {a, b}, microsoft, 1);
+  }
+  check_stands_for(microsoft_node("FusedMatMulActivation", names_of(2), {"output0"},
+                                  turned + std::vector{text("activation", "Softmax"),
+                                                       integer("activation_axis", 0)}),
+                   {microsoft_node("FusedMatMul", names_of(2), {"product"}, turned),
+                    node("Softmax", {"product"}, {"output0"}, {integer("axis", 0)})},
+                   {a, b}, microsoft, 2);
+}
+
+TEST_CASE("onnx fused: operators that the provider fused are those without \"DmlFused\"") {
+  const Numbers x = some_numbers({2, 4, 3, 5}, 1), y = some_numbers({2, 4, 3, 5}, 2);
+  const Numbers channels = some_numbers({4}, 3), factors = some_numbers({4}, 4);
+  const Numbers positive =
+      numbers_at({4}, [](const Sizes& place) { return static_cast<double>(place[0]) + 0.5; });
+  struct Case {
+    std::string type;
+    std::vector<Numbers> inputs;
+    std::vector<std::string> attributes = {};
+  };
+  const auto check = [](const Case& one, const std::string& activation,
+                        const std::map<std::string, float>& numbers) {
+    CAPTURE(one.type);
+    const std::size_t count = one.inputs.size();
+    check_stands_for(node_of(of_provider, "DmlFused" + one.type, names_of(count), {"output0"},
+                             one.attributes +
+                                 std::vector{text("fused_activation", activation),
+                                             text("fused_activation_domain", ""),
+                                             integer("fused_activation_since_version", 6)} +
+                                 real_attributes(numbers, "fused_")),
+                     {node(one.type, names_of(count), {"before"}, one.attributes),
+                      node(activation, {"before"}, {"output0"}, real_attributes(numbers))},
+                     one.inputs, of_provider, 1);
+  };
+  for (const Case& one :
+       {Case{"Conv", {image, filter, bias}, windows},
+        Case{"ConvTranspose", {image, some_numbers({4, 3, 3, 2})}, {integers("strides", {2, 2})}},
+        Case{
+            "BatchNormalization", {x, factors, channels, channels, positive}, {real("epsilon", 1)}},
+        Case{"InstanceNormalization", {x, factors, channels}, {real("epsilon", 1)}},
+        Case{"MeanVarianceNormalization", {x}, {integers("axes", {2, 3})}},
+        Case{"Gemm", {some_numbers({3, 4}), some_numbers({4, 2})}, {real("alpha", 2)}},
+        Case{"MatMul", {some_numbers({3, 4}), some_numbers({4, 2})}}})
+    check(one, "LeakyRelu", {{"alpha", 0.25F}});
+  for (const Case& one : {Case{"Add", {x, y}}, Case{"Sum", {x, y}}}) check(one, "Relu", {});
+}
+
+}  // namespace dmlop::test::onnx_fused_test
