@@ -34,7 +34,8 @@ std::string with_activation(const std::string& type, std::string_view activation
 
 class Fusion {
  public:
-  explicit Fusion(Graph& graph) : graph_(graph) {
+  Fusion(Graph& graph, const std::function<bool(const std::string&)>& is_fused)
+      : graph_(graph), is_fused_(is_fused) {
     for (const std::string& output : graph.outputs) ++readers_[output];
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const std::string& input : graph.nodes[i].inputs) ++readers_[input];
@@ -60,6 +61,7 @@ class Fusion {
       return false;
     const auto found = writers_.find(node.inputs.front());
     if (found == writers_.end() || readers_[node.inputs.front()] != 1) return false;
+    if (!is_fused_(node.inputs.front())) return false;
     GraphNode& writer = graph_.nodes[found->second];
     auto* operation = std::get_if<GraphOperator>(&writer.content);
     if (operation == nullptr) return false;
@@ -84,14 +86,15 @@ class Fusion {
   }
 
   Graph& graph_;
+  const std::function<bool(const std::string&)>& is_fused_;
   std::map<std::string, std::size_t> readers_;
   std::map<std::string, std::size_t> writers_;
 };
 
 }  // namespace
 
-void fuse_activations(Graph& graph) {
-  Fusion(graph).fuse();
+void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused) {
+  Fusion(graph, is_fused).fuse();
 }
 
 }  // namespace dmlop::onnx

@@ -2,12 +2,16 @@
 // fuses them.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "graph/graph.hpp"
 
 namespace dmlop::onnx {
 
 /// Fuses an activation into a convolution, a product of matrices, a normalization or a sum, if
-/// nothing else reads that. The edge between them is gone then.
-void fuse_activations(Graph& graph);
+/// nothing else reads that, and if `is_fused` says so of the edge between them. The edge is gone
+/// then.
+void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused);
 
 }  // namespace dmlop::onnx

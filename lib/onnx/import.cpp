@@ -155,11 +155,17 @@ class Importer {
     return false;
   }
 
-  static std::string title_of_node(const Node& node, std::size_t index) {
+  static std::string type_of(const Node& node) {
+    return (node.domain.empty() ? "" : printable(std::string(node.domain)) + ".") +
+           printable(std::string(node.type));
+  }
+
+  /// "node "a" (Conv)", or "node "a" (com.microsoft.FusedConv as Conv)".
+  static std::string title_of_node(const Node& node, std::size_t index, const Scope& scope) {
     const std::string name(node.display_name());
+    const Node* const whole = scope.stands_for();
     return "node \"" + printable(name.empty() ? std::to_string(index) : name) + "\" (" +
-           (node.domain.empty() ? "" : printable(std::string(node.domain)) + ".") +
-           printable(std::string(node.type)) + ")";
+           (whole == nullptr ? "" : type_of(*whole) + " as ") + type_of(node) + ")";
   }
 
   static std::vector<std::string_view> names_of(const std::vector<ValueInfo>& values) {
@@ -180,7 +186,7 @@ class Importer {
   }
 
   void add_node(const Node& node, std::size_t index, Scope& scope) {
-    const std::string title = title_of_node(node, index);
+    const std::string title = title_of_node(node, index, scope);
     try {
       if (nodes_read_ > nodes_read_max)
         Mapping::refuse("the model has more than " + std::to_string(nodes_read_max) +
@@ -227,7 +233,7 @@ class Importer {
     row.map(mapping);
     mapping.require_all_read();
     if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
-    if (mapping.function) return inline_function(*mapping.function, node, title);
+    if (mapping.function) return expand(*mapping.function, node, title);
     mapping.finish();
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
@@ -257,12 +263,20 @@ class Importer {
         Mapping::refuse_invalid("it has the attribute \"" + printable(std::string(attribute.name)) +
                                 "\", which its function does not have");
     }
-    inline_function(function, node, title);
-  }
-
-  void inline_function(const Function& function, const Node& node, const std::string& title) {
     Scope scope(function, node, names_);
     inline_nodes(function.nodes, function.outputs, node, title, scope);
+  }
+
+  /// Nodes take the place of one that stands for them. An activation among them is fused, as it was
+  /// in that node.
+  void expand(const Function& function, const Node& node, const std::string& title) {
+    Scope scope(function, node, names_, false);
+    inline_nodes(function.nodes, function.outputs, node, title, scope);
+    for (const Node& inner : function.nodes) {
+      const std::string_view output = inner.outputs.front();
+      if (std::ranges::find(function.outputs, output) == function.outputs.end())
+        fused_.insert(std::string(scope.read(output)));
+    }
   }
 
   void inline_graph(const OnnxGraph& graph, const Node& node, const std::string& title,
@@ -438,6 +452,9 @@ class Importer {
   }
 
  public:
+  /// Whether an edge lies between an operator and an activation that one node stands for.
+  bool is_fused(const std::string& edge) const { return fused_.contains(edge); }
+
   /// Inputs that operators read are those of the graph; the others have no name there. Those that
   /// files give are constants.
   void add_inputs(Imported& imported) const {
@@ -469,6 +486,7 @@ class Importer {
   Imported imported_;
   std::unordered_map<std::string, Value> values_;
   std::set<std::string> lost_;       // values that follow from what has a finding
+  std::set<std::string> fused_;      // edges between an operator and an activation in one node
   std::set<std::string> constants_;  // edges of constants in the graph
   MadeNames names_;
   std::set<std::string> output_names_;
@@ -489,7 +507,9 @@ std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest&
   Imported imported = importer.import();
   if (diagnostics.size() > before) return std::nullopt;
   importer.add_inputs(imported);
-  if (request.fuses) fuse_activations(imported.graph);
+  fuse_activations(imported.graph, [&](const std::string& edge) {
+    return request.fuses || importer.is_fused(edge);
+  });
   return imported;
 }
 

@@ -2,11 +2,14 @@
 // here they become such nodes again.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "onnx/attention.hpp"
 #include "onnx/rows.hpp"
+#include "onnx/windows.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -30,7 +33,6 @@ std::vector<std::string_view> inputs_of(const Mapping& node, std::size_t count) 
 /// The node runs these nodes instead. They are of a version of ONNX's operators.
 void set_function(Mapping& node, std::vector<Node> nodes, std::vector<std::string_view> outputs,
                   std::int64_t version = 22) {
-  for (Node& one : nodes) one.name = one.type;
   const auto function = std::make_shared<Function>();
   function->inputs.assign(inputs_inside.begin(), inputs_inside.end());
   function->outputs = std::move(outputs);
@@ -57,102 +59,181 @@ std::vector<Attribute> attributes_of(const Mapping& node, Chooses chooses) {
 
 // An operator with an activation behind it.
 
-struct FusedActivation {
-  std::string type;  // "": none
-  std::vector<Attribute> attributes;
+/// An activation that ONNX Runtime fuses, and the attributes that it has.
+struct KnownActivation {
+  std::string_view type;
+  std::array<std::string_view, 2> attributes = {};
 };
 
-/// An activation whose attributes begin with a prefix.
-FusedActivation activation_behind(const Mapping& node, const char* name, std::string_view prefix) {
-  FusedActivation activation{node.text(name, ""), {}};
-  activation.attributes = attributes_of(
-      node, [&](std::string_view attribute) { return attribute.starts_with(prefix); });
-  for (Attribute& attribute : activation.attributes) attribute.name.remove_prefix(prefix.size());
-  return activation;
-}
+constexpr KnownActivation known_activations[]{
+    {"Elu", {"alpha"}},
+    {"HardSigmoid", {"alpha", "beta"}},
+    {"LeakyRelu", {"alpha"}},
+    {"ParametricSoftplus", {"alpha", "beta"}},
+    {"Relu"},
+    {"ScaledTanh", {"alpha", "beta"}},
+    {"Selu", {"alpha", "gamma"}},
+    {"Sigmoid"},
+    {"Softmax", {"axis"}},
+    {"Softplus"},
+    {"Softsign"},
+    {"Tanh"},
+    {"ThresholdedRelu", {"alpha"}},
+};
+/// Of convolutions only.
+constexpr KnownActivation clip{"Clip", {"min", "max"}};
 
-/// An activation whose numbers stand in one list.
-FusedActivation listed_activation(const Mapping& node) {
-  FusedActivation activation{node.text("activation", ""), {}};
-  std::vector<std::string_view> names;
-  if (activation.type == "LeakyRelu") names = {"alpha"};
-  if (activation.type == "HardSigmoid") names = {"alpha", "beta"};
-  if (activation.type == "Clip") names = {"min", "max"};
-  const std::vector<float> numbers = node.reals("activation_params");
-  if (numbers.size() != names.size())
-    Mapping::refuse_invalid(
-        "its activation_params has " + counted(numbers.size(), "number"),
-        "its activation " + printable(activation.type) + " has " + std::to_string(names.size()));
-  for (std::size_t i = 0; i < names.size(); ++i)
-    activation.attributes.push_back(
-        {.name = names[i], .kind = AttributeKind::real, .real = numbers[i]});
-  return activation;
-}
-
-/// The activation as a literal, which lives as long as its node.
-std::string_view known_activation(const std::string& type) {
-  constexpr std::array<std::string_view, 14> known{
-      "Clip",     "Elu",        "HardSigmoid", "LeakyRelu",      "ParametricSoftplus",
-      "Relu",     "ScaledTanh", "Selu",        "Sigmoid",        "Softmax",
-      "Softplus", "Softsign",   "Tanh",        "ThresholdedRelu"};
-  const auto found = std::ranges::find(known, type);
-  if (found != known.end()) return *found;
+const KnownActivation& find_activation(const std::string& type, bool may_clip) {
+  if (may_clip && type == clip.type) return clip;
+  std::vector<std::string_view> known;
+  for (const KnownActivation& activation : known_activations) {
+    if (activation.type == type) return activation;
+    known.push_back(activation.type);
+  }
+  if (may_clip) known.insert(known.begin(), clip.type);
   Mapping::refuse("its activation is \"" + printable(type) + "\"",
                   "activations that are fused are " + join(known));
 }
 
-/// The operation with the node's inputs and attributes, an input that is added to what it makes,
-/// and the activation.
-void map_with_activation(Mapping& node, Node operation, std::size_t added,
-                         const FusedActivation& activation) {
-  operation.inputs = inputs_of(node, added);
-  operation.attributes = attributes_of(node, [](std::string_view name) {
-    return !name.starts_with("activation") && !name.starts_with("fused_");
+/// The activation whose attributes stand behind a prefix. Nothing if the node has none.
+std::optional<Node> prefixed_activation(const Mapping& node, const char* name,
+                                        std::string_view prefix) {
+  const std::string type = node.text(name, "");
+  if (type.empty()) return std::nullopt;
+  const KnownActivation& known = find_activation(type, false);
+  Node activation{.type = known.type};
+  activation.attributes = attributes_of(node, [&](std::string_view attribute) {
+    return attribute.starts_with(prefix) &&
+           std::ranges::find(known.attributes, attribute.substr(prefix.size())) !=
+               known.attributes.end();
   });
-  std::vector<Node> nodes{std::move(operation)};
-  if (node.has(added))
-    nodes.push_back({.type = "Add", .inputs = {"product", input_of(node, added)}});
-  if (!activation.type.empty())
-    nodes.push_back(
-        {.type = known_activation(activation.type), .attributes = activation.attributes});
-  constexpr std::array<std::string_view, 2> between{"product", "sum"};
-  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
-    nodes[i].outputs = {between[i]};
-    if (nodes[i + 1].inputs.empty()) nodes[i + 1].inputs = {between[i]};
-  }
-  nodes.back().outputs = {"output"};
-  // Before version 11, the numbers of Clip are attributes.
-  set_function(node, std::move(nodes), {"output"}, activation.type == "Clip" ? 10 : 22);
+  for (Attribute& attribute : activation.attributes) attribute.name.remove_prefix(prefix.size());
+  return activation;
 }
 
-constexpr std::size_t none_added = inputs_inside.size();
+/// The activation of a convolution, whose numbers stand in one list.
+std::optional<Node> listed_activation(const Mapping& node) {
+  const std::string type = node.text("activation", "");
+  if (type.empty()) return std::nullopt;
+  const KnownActivation& known = find_activation(type, true);
+  const auto is_named = [](std::string_view name) { return !name.empty(); };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(known.attributes, is_named));
+  const std::vector<float> numbers = node.reals("activation_params");
+  if (numbers.size() != count)
+    Mapping::refuse_invalid(
+        "its activation_params has " + counted(numbers.size(), "number"),
+        type + " has " + std::to_string(count) +
+            (count == 0 ? "" : ": " + join(std::span(known.attributes).first(count))));
+  Node activation{.type = known.type};
+  for (std::size_t i = 0; i < count; ++i)
+    activation.attributes.push_back(
+        {.name = known.attributes[i], .kind = AttributeKind::real, .real = numbers[i]});
+  return activation;
+}
 
+/// Adds a node that has the last output as its input, or the first of its inputs.
+void add_behind(std::vector<Node>& nodes, Node node) {
+  node.inputs.insert(node.inputs.begin(), nodes.back().outputs.front());
+  nodes.push_back(std::move(node));
+}
+
+/// The attributes of the operator before the activation.
+std::vector<Attribute> other_attributes(const Mapping& node) {
+  return attributes_of(node, [](std::string_view name) {
+    return !name.starts_with("activation") && !name.starts_with("fused_");
+  });
+}
+
+void map_with_activation(Mapping& node, Node operation, const std::optional<Node>& activation) {
+  operation.inputs = inputs_of(node, node.input_count());
+  operation.attributes = other_attributes(node);
+  operation.outputs = {"before activation"};
+  std::vector<Node> nodes{std::move(operation)};
+  if (activation) add_behind(nodes, *activation);
+  nodes.back().outputs = {"output"};
+  set_function(node, std::move(nodes), {"output"});
+}
+
+/// A node that moves the channels to the second place, or to the last.
+Node transpose_node(std::size_t dimensions, bool to_second) {
+  std::vector<std::int64_t> order{0};
+  for (std::size_t i = 1; i + 1 < dimensions; ++i)
+    order.push_back(static_cast<std::int64_t>(to_second ? i : i + 1));
+  order.insert(to_second ? order.begin() + 1 : order.end(),
+               to_second ? static_cast<std::int64_t>(dimensions) - 1 : 1);
+  return {.type = "Transpose",
+          .attributes = {
+              {.name = "perm", .kind = AttributeKind::integers, .integers = std::move(order)}}};
+}
+
+/// A convolution, an input that is added to it, and an activation. In NhwcFusedConv, the channels
+/// of all images stand last, but not those of the filter.
 void map_convolution_with_activation(Mapping& node) {
   const bool is_nhwc = std::string_view(node.row().name).starts_with("Nhwc");
-  const Node operation{.type = is_nhwc ? "NhwcConv" : "Conv", .domain = is_nhwc ? microsoft : ""};
-  map_with_activation(node, operation, 3, listed_activation(node));
+  require_windows(node.in(0).sizes);
+  const std::size_t dimensions = node.in(0).sizes.size();
+  const auto with_channels = [&](Sizes sizes, bool to_second) {
+    if (!is_nhwc) return sizes;
+    const auto middle = to_second ? sizes.end() - 1 : sizes.begin() + 2;
+    std::rotate(sizes.begin() + 1, middle, sizes.end());
+    return sizes;
+  };
+  require_fitting_filter(node, node.in(0).sizes, is_nhwc ? dimensions - 1 : 1, node.in(1).sizes, 1);
+  const Convolution convolution =
+      convolution_of(node, with_channels(node.in(0).sizes, true), node.in(1).sizes);
+  if (node.has(3))
+    Mapping::require_sizes("Z", node.in(3).sizes, with_channels(convolution.output, false),
+                           "it is added to what the convolution makes");
+  std::vector<Node> nodes;
+  const auto channels_second = [&](std::size_t input, std::string_view made) {
+    if (!is_nhwc) return input_of(node, input);
+    nodes.push_back(transpose_node(dimensions, true));
+    nodes.back().inputs = {input_of(node, input)};
+    nodes.back().outputs = {made};
+    return made;
+  };
+  const std::string_view image = channels_second(0, "image");
+  const std::string_view added = node.has(3) ? channels_second(3, "added") : "";
+  nodes.push_back({.type = "Conv",
+                   .inputs = {image, input_of(node, 1), input_of(node, 2)},
+                   .outputs = {"convolution"},
+                   .attributes = other_attributes(node)});
+  if (node.has(3)) add_behind(nodes, {.type = "Add", .inputs = {added}, .outputs = {"sum"}});
+  const std::optional<Node> activation = listed_activation(node);
+  if (activation) {
+    add_behind(nodes, *activation);
+    nodes.back().outputs = {"activation"};
+  }
+  if (is_nhwc) add_behind(nodes, transpose_node(dimensions, false));
+  nodes.back().outputs = {"output"};
+  // Before version 11, the numbers of Clip are attributes.
+  const bool clips = activation && activation->type == clip.type;
+  set_function(node, std::move(nodes), {"output"}, clips ? 10 : 22);
 }
 
 void map_gemm_with_activation(Mapping& node) {
-  map_with_activation(node, {.type = "Gemm"}, none_added,
-                      activation_behind(node, "activation", "activation_"));
+  map_with_activation(node, {.type = "Gemm"},
+                      prefixed_activation(node, "activation", "activation_"));
 }
 
 void map_product_with_activation(Mapping& node) {
-  map_with_activation(node, {.type = "FusedMatMul", .domain = microsoft}, none_added,
-                      activation_behind(node, "activation", "activation_"));
+  node.require_attribute("activation");
+  map_with_activation(node, {.type = "FusedMatMul", .domain = microsoft},
+                      prefixed_activation(node, "activation", "activation_"));
 }
 
 /// What the provider itself makes of the operator whose name stands behind "DmlFused".
 void map_fused_by_provider(Mapping& node) {
-  node.ignore({"fused_activation_domain", "fused_activation_since_version"});
+  node.ignore({"fused_activation_since_version"});
+  const std::string domain = node.text("fused_activation_domain", "");
+  if (!domain.empty() && domain != "ai.onnx")
+    Mapping::refuse("its fused_activation_domain is \"" + printable(domain) + "\"",
+                    "activations that are fused are ONNX's own");
+  node.require_attribute("fused_activation");
   std::string_view type = node.row().name;
   type.remove_prefix(std::string_view("DmlFused").size());
-  FusedActivation activation = activation_behind(node, "fused_activation", "fused_");
-  std::erase_if(activation.attributes, [](const Attribute& attribute) {
-    return attribute.name.starts_with("activation");
-  });
-  map_with_activation(node, {.type = type}, none_added, activation);
+  map_with_activation(node, {.type = type},
+                      prefixed_activation(node, "fused_activation", "fused_"));
 }
 
 // Others.
@@ -160,6 +241,17 @@ void map_fused_by_provider(Mapping& node) {
 /// Attention of com.microsoft whose projection is quantized.
 void map_quantized_attention(Mapping& node) {
   require_plain_attention(node, 8);
+  for (const std::size_t input : {0U, 1U}) {
+    const DataType type = node.in(input).type;
+    if (type != DataType::UInt8 && type != DataType::Int8)
+      Mapping::refuse_invalid(
+          "its " + node.title_of_input(input) + " is " + std::string(name_of(type)),
+          "input and weight are UINT8 or INT8");
+  }
+  if (element_count(node.in(3).sizes) != 1)
+    Mapping::refuse_invalid(
+        "its " + node.title_of_input(3) + " has the sizes " + list_of(node.in(3).sizes),
+        "there is one scale for the whole input");
   const Sizes& sizes = node.in(0).sizes;
   const Sizes& weights = node.in(1).sizes;
   if (sizes.size() != 3 || weights.size() != 2 || weights[0] != sizes[2] || weights[1] % 3 != 0)
@@ -239,9 +331,10 @@ void map_skip_group_norm(Mapping& node) {
 constexpr const char* of_provider = "com.microsoft.dml";
 
 constexpr OnnxOperator fused_table[]{
-    {"FusedConv", microsoft, "CONVOLUTION with an activation", map_convolution_with_activation},
+    {"FusedConv", microsoft, "CONVOLUTION, ELEMENT_WISE_ADD, and an activation",
+     map_convolution_with_activation},
     {"NhwcFusedConv", microsoft,
-     "CONVOLUTION and ELEMENT_WISE_IDENTITY with strides, and an activation",
+     "ELEMENT_WISE_IDENTITY with strides, CONVOLUTION, ELEMENT_WISE_ADD, and an activation",
      map_convolution_with_activation},
     {"FusedGemm", microsoft, "GEMM with an activation", map_gemm_with_activation},
     {"FusedMatMulActivation", microsoft, "GEMM with an activation", map_product_with_activation},

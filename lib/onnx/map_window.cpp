@@ -95,12 +95,6 @@ void set_windows(DmlOperator& operation, Windows windows, const char* window_fie
   if (has_dilations) operation.counts("Dilations", windows.dilations);
 }
 
-void require_windows(const Sizes& sizes) {
-  if (sizes.size() < 3 || sizes.size() > 5)
-    Mapping::refuse("its input has " + counted(sizes.size(), "dimension"),
-                    "DirectML's windows slide over 1 to 3 dimensions beside batch and channels");
-}
-
 /// A zero point or scale: one number, or one for each channel.
 View channel_view(Mapping& node, std::size_t input, std::size_t dimensions) {
   View view = node.view(input);
@@ -246,14 +240,6 @@ void add_convolution(Mapping& node, const char* direction, View from, const View
   node.add(operation);
 }
 
-/// Each filter has the channels of a group. They stand at one place, in the input as well.
-void require_fitting_filter(const Mapping& node, const Sizes& input, const Sizes& filter,
-                            std::size_t channels) {
-  if (filter.size() != input.size() || filter[channels] * groups_of(node) != input[channels])
-    Mapping::refuse_invalid("its filter " + list_of(filter) + " does not fit its input " +
-                            list_of(input));
-}
-
 void map_convolution(Mapping& node) {
   const Convolution made = convolution_of(node, node.in(0).sizes, node.in(1).sizes);
   const View from = node.view(0), filter = node.view(1);
@@ -270,7 +256,8 @@ View with_channels_second(const View& view) {
 /// The channels of the input, of the output and of each filter stand last.
 void map_nhwc_convolution(Mapping& node) {
   require_windows(node.in(0).sizes);
-  require_fitting_filter(node, node.in(0).sizes, node.in(1).sizes, node.in(0).sizes.size() - 1);
+  const std::size_t last = node.in(0).sizes.size() - 1;
+  require_fitting_filter(node, node.in(0).sizes, last, node.in(1).sizes, last);
   const View from = with_channels_second(node.view(0));
   const View filter = with_channels_second(node.view(1));
   const Convolution convolution = convolution_of(node, from.sizes, filter.sizes);
@@ -351,7 +338,14 @@ void map_transposed_convolution(Mapping& node) {
                    .groups = groups_of(node)};
   made.output.push_back(filter.sizes[1] * made.groups);
   const bool has_pads_input = std::string_view(node.row().name) == "ConvTransposeWithDynamicPads";
-  if (has_pads_input && node.has(2)) set_known_pads(node, 2, made.windows);
+  if (has_pads_input) {
+    for (const char* attribute : {"pads", "output_shape"}) {
+      if (node.has_attribute(attribute))
+        Mapping::refuse_invalid("it has the attribute \"" + std::string(attribute) + "\"",
+                                "its padding is an input, Pads");
+    }
+    if (node.has(2)) set_known_pads(node, 2, made.windows);
+  }
   const auto more = counts_of(node, "output_padding", made.windows.sizes.size(), 0, 0);
   pad_to_output(node, made.windows, value.sizes, made.output, more);
   const View from = node.view(0), weights = node.view(1);
@@ -456,9 +450,27 @@ Windows windows_of(const Mapping& node, const Sizes& input,
   return windows;
 }
 
+void require_windows(const Sizes& sizes) {
+  if (sizes.size() < 3 || sizes.size() > 5)
+    Mapping::refuse("its input has " + counted(sizes.size(), "dimension"),
+                    "DirectML's windows slide over 1 to 3 dimensions beside batch and channels");
+}
+
+void require_fitting_filter(const Mapping& node, const Sizes& input, std::size_t input_channels,
+                            const Sizes& filter, std::size_t filter_channels) {
+  const std::uint64_t groups = groups_of(node);
+  if (filter.size() == input.size() && filter[filter_channels] * groups == input[input_channels])
+    return;
+  Mapping::refuse_invalid(
+      "its filter " + list_of(filter) + " does not fit its input " + list_of(input),
+      "both have the same number of dimensions, and dimension " + std::to_string(filter_channels) +
+          " of the filter times group, which is " + std::to_string(groups) + ", is dimension " +
+          std::to_string(input_channels) + " of the input");
+}
+
 Convolution convolution_of(const Mapping& node, const Sizes& from, const Sizes& weights) {
   require_windows(from);
-  require_fitting_filter(node, from, weights, 1);
+  require_fitting_filter(node, from, 1, weights, 1);
   const std::uint64_t groups = groups_of(node);
   require_one_padding(node);
   Convolution made{.windows = windows_of(node, from, window_of_filter(node, weights)),

@@ -21,9 +21,10 @@ void MadeNames::count(std::uint64_t bytes) {
                     std::to_string(copied_bytes_max) + " bytes, each counted once for each call");
 }
 
-Scope::Scope(const Function& function, const Node& call, MadeNames& names)
+Scope::Scope(const Function& function, const Node& call, MadeNames& names, bool is_of_file)
     : call_(&call),
       function_(&function),
+      is_of_file_(is_of_file),
       names_(names),
       prefix_(std::string(call.display_name()) + "/"),
       operator_sets_(function.operator_sets) {
@@ -62,6 +63,7 @@ Node Scope::seen(const Node& node) {
   Node made = node;
   for (std::string_view& input : made.inputs) input = read(input);
   for (std::string_view& output : made.outputs) output = written(output);
+  if (!is_of_file_) made.name = call_->display_name();
   if (!node.name.empty() && !prefix_.empty()) {
     names_.count(prefix_.size() + node.name.size());
     made.name = names_.kept.emplace_back(prefix_ + std::string(node.name));

@@ -41,8 +41,12 @@ class Scope {
         prefix_(around.prefix_),
         operator_sets_(around.operator_sets_) {}
   /// The function that a node calls. Its nodes see its inputs and attributes only. `call` is the
-  /// node as `seen` made it, and must outlive this.
-  Scope(const Function& function, const Node& call, MadeNames& names);
+  /// node as `seen` made it, and must outlive this. If the model does not have the function, its
+  /// nodes have the name of the call.
+  Scope(const Function& function, const Node& call, MadeNames& names, bool is_of_file = true);
+
+  /// The node whose function this is, if the model does not have that function; otherwise null.
+  const Node* stands_for() const { return is_of_file_ ? nullptr : call_; }
 
   bool is_of_model() const { return around_ == nullptr && call_ == nullptr; }
   std::int64_t version_of(std::string_view domain) const {
@@ -66,6 +70,7 @@ class Scope {
   const Scope* around_ = nullptr;
   const Node* call_ = nullptr;
   const Function* function_ = nullptr;
+  bool is_of_file_ = true;
   MadeNames& names_;
   std::string prefix_;
   const std::vector<OperatorSet>& operator_sets_;

@@ -26,6 +26,14 @@ struct Convolution {
   std::uint64_t groups = 1;
 };
 
+/// Refuses images that DirectML's windows do not slide over.
+void require_windows(const Sizes& sizes);
+
+/// Refuses a filter that does not have the channels of a group. Inputs and filters have them in
+/// these dimensions.
+void require_fitting_filter(const Mapping& node, const Sizes& input, std::size_t input_channels,
+                            const Sizes& filter, std::size_t filter_channels);
+
 /// A convolution of an input {batch, channels, ...} with a filter {outputs, channels of a group,
 /// ...}, by the node's attributes.
 Convolution convolution_of(const Mapping& node, const Sizes& input, const Sizes& filter);

@@ -229,7 +229,10 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
   }
   TensorDesc& tensor = *fields_.find_tensor(target.reference.field, target.element);
   if (target.reference.attribute == "DataType") {
-    tensor.data_type = static_cast<DataType>(value);
+    const auto type = static_cast<DataType>(value);
+    // It counts the bytes of elements of the other type.
+    if (tensor.data_type != type) tensor.total_size_in_bytes.reset();
+    tensor.data_type = type;
   } else if (target.reference.attribute == "DimensionCount") {
     if (value < 1 || value > 8) return;  // the other side of the rule has its own finding
     tensor.dimension_count = static_cast<std::size_t>(value);

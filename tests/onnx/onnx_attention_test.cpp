@@ -357,6 +357,13 @@ TEST_CASE("onnx attention: QAttention projects quantized numbers") {
     OneNode wrong = node;
     wrong.inputs[1] = quantized({width, 3 * hidden + 1}, 2);
     check_refused(wrong, "its input and weight have the sizes");
+    wrong = node;
+    wrong.inputs[0].type = DataType::Int32;
+    check_refused(wrong,
+                  "its input 0 \"input0\" is INT32\n  rule: input and weight are UINT8 or INT8");
+    wrong = node;
+    wrong.inputs[3] = {{2}, {1, 1}};
+    check_refused(wrong, "its input 3 \"input3\" has the sizes [2]");
     node.attributes.push_back(integer("unidirectional", 1));
     check_refused(node, "it has unidirectional");
   }

@@ -19,7 +19,8 @@ constexpr const char* of_provider = "com.microsoft.dml";
 
 /// Runs nodes that read "input0" and so on and write "output0".
 OnnxRun run_nodes(const std::vector<std::string>& nodes, const std::vector<Numbers>& inputs,
-                  const std::string& domain, const std::vector<std::string>& initializers = {}) {
+                  const std::string& domain, bool fuses,
+                  const std::vector<std::string>& initializers = {}) {
   std::map<std::string, Numbers> given;
   std::vector<std::string> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -34,7 +35,7 @@ OnnxRun run_nodes(const std::vector<std::string>& nodes, const std::vector<Numbe
                          .inputs = values,
                          .outputs = {value("output0", {})},
                          .domain = domain}),
-                  given, true);
+                  given, fuses);
 }
 
 std::vector<std::string> names_of(std::size_t count) {
@@ -49,17 +50,21 @@ std::size_t count_of_operators(const Graph& graph) {
   }));
 }
 
-/// Checks that a node computes what others do, with as many operators of DirectML.
+/// Checks that a node computes what others do whose activations are fused, with so many operators
+/// of DirectML. Its own activation is fused in any case.
 void check_stands_for(const std::string& fused, const std::vector<std::string>& nodes,
                       const std::vector<Numbers>& inputs, const std::string& domain,
                       std::size_t operators, const std::vector<std::string>& initializers = {}) {
-  const OnnxRun one = run_nodes({fused}, inputs, domain);
-  const OnnxRun several = run_nodes(nodes, inputs, domain, initializers);
+  const OnnxRun one = run_nodes({fused}, inputs, domain, false);
+  const OnnxRun several = run_nodes(nodes, inputs, domain, true, initializers);
   REQUIRE(one.findings == "");
   REQUIRE(several.findings == "");
   CHECK(one.outputs.at(0).sizes == several.outputs.at(0).sizes);
   CHECK(one.outputs.at(0).values == several.outputs.at(0).values);
   CHECK(count_of_operators(one.graph) == operators);
+  for (const GraphNode& node : one.graph.nodes) {
+    if (std::holds_alternative<GraphOperator>(node.content)) CHECK(node.name == "node of output0");
+  }
 }
 
 /// An activation, its attributes, and those of FusedConv.
@@ -136,24 +141,68 @@ TEST_CASE("onnx fused: what FusedConv cannot be is refused") {
   refused({text("activation", "Gelu")},
           "its activation is \"Gelu\"\n  rule: activations that are fused are Clip, Elu, ");
   refused({text("activation", "LeakyRelu")},
-          "its activation_params has 0 numbers\n  rule: its activation LeakyRelu has 1");
+          "its activation_params has 0 numbers\n  rule: LeakyRelu has 1: alpha");
   refused({text("activation", "Relu"), reals("activation_params", {1})},
-          "its activation_params has 1 number\n");
-  // What the convolution itself refuses, names it.
+          "its activation_params has 1 number\n  rule: Relu has 0");
   refused({text("activation", "Relu"), integers("dilations", {1})},
-          "node \"node of output0/Conv\" (Conv): its dilations has 1 number");
+          "node \"node of output0\" (com.microsoft.FusedConv): its dilations has 1 number");
   refused({text("activation", "Relu"), integer("axis", 1)}, "it has the attribute \"axis\"");
+  refused({text("activation", "Relu"), real("activation_alpha", 1)},
+          "(com.microsoft.FusedConv): it has the attribute \"activation_alpha\"");
+  const auto refused_inputs = [](const std::vector<Numbers>& inputs, const std::string& words) {
+    check_refused({"FusedConv", inputs, windows, 1, 17, microsoft}, words);
+  };
+  refused_inputs({image, filter, {}, some_numbers({1, 6, 1, 1})},
+                 "its Z has the sizes [1, 6, 1, 1], must have [2, 6, 2, 6]");
+  refused_inputs({some_numbers({4}), some_numbers({6})}, "its input has 1 dimension");
+  refused_inputs(
+      {image, some_numbers({6, 4, 3, 2})},
+      "its filter [6, 4, 3, 2] does not fit its input [2, 4, 5, 6]\n  rule: both have the "
+      "same number of dimensions, and dimension 1 of the filter times group, which is 2, "
+      "is dimension 1 of the input");
+}
+
+namespace {
+
+/// The tensor with its channels, which stand second, at the end.
+Numbers last(const Numbers& numbers) {
+  Sizes sizes = numbers.sizes;
+  std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
+  return numbers_at(sizes, [&](Sizes place) {
+    std::rotate(place.begin() + 1, place.end() - 1, place.end());
+    return at(numbers, place);
+  });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "onnx fused: NhwcFusedConv has the channels of images last, but not those of the filter") {
+  // As many channels as the window has rows and columns: the sizes do not tell the order.
+  const Numbers x = some_numbers({2, 3, 5, 6}, 1), w = some_numbers({4, 3, 3, 3}, 2);
+  const Numbers b = some_numbers({4}, 3), z = some_numbers({2, 4, 3, 4}, 4);
+  for (const bool has_sum : {false, true}) {
+    OneNode channels_second{"FusedConv", {x, w, b}, {text("activation", "Relu")}, 1, 17, microsoft};
+    OneNode channels_last{"NhwcFusedConv", {last(x), w, b}, channels_second.attributes, 1, 17,
+                          microsoft};
+    if (has_sum) {
+      channels_second.inputs.push_back(z);
+      channels_last.inputs.push_back(last(z));
+    }
+    const OnnxRun run = run_node(channels_second);
+    REQUIRE(run.findings == "");
+    CHECK(difference(channels_last, {last(run.outputs.at(0))}) == "");
+  }
+  check_refused({"NhwcFusedConv", {last(x), w, b, z}, {}, 1, 17, microsoft},
+                "its Z has the sizes [2, 4, 3, 4], must have [2, 3, 4, 4]");
+  check_refused(
+      {"NhwcFusedConv", {x, w}, {}, 1, 17, microsoft},
+      "its filter [4, 3, 3, 3] does not fit its input [2, 3, 5, 6]\n  rule: both have the "
+      "same number of dimensions, and dimension 1 of the filter times group, which is 1, "
+      "is dimension 3 of the input");
 }
 
 TEST_CASE("onnx fused: NhwcConv has its channels last, in the filter, too") {
-  const auto last = [](const Numbers& numbers) {
-    Sizes sizes = numbers.sizes;
-    std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
-    return numbers_at(sizes, [&](Sizes place) {
-      std::rotate(place.begin() + 1, place.end() - 1, place.end());
-      return at(numbers, place);
-    });
-  };
   const auto conv = [](const Numbers& x, const Numbers& w, const std::vector<std::string>& more) {
     const OnnxRun run = run_node({"Conv", {x, w, bias}, more});
     REQUIRE(run.findings == "");
@@ -168,11 +217,6 @@ TEST_CASE("onnx fused: NhwcConv has its channels last, in the filter, too") {
   CHECK(difference(nhwc(line, short_filter, same), {last(conv(line, short_filter, same))}) == "");
   const Numbers space = some_numbers({1, 2, 3, 4, 5}, 7), cube = some_numbers({6, 2, 2, 2, 3}, 8);
   CHECK(difference(nhwc(space, cube, {}), {last(conv(space, cube, {}))}) == "");
-  OneNode with_activation = nhwc(image, filter, windows + std::vector{text("activation", "Relu")});
-  with_activation.type = "NhwcFusedConv";
-  Numbers expected = last(conv(image, filter, windows));
-  for (double& number : expected.values) number = std::max(number, 0.0);
-  CHECK(difference(with_activation, {expected}) == "");
   check_refused({"NhwcConv", {image, filter}, {}, 1, 17, microsoft},
                 "its filter [6, 2, 3, 2] does not fit its input [2, 4, 5, 6]");
   check_refused({"NhwcConv", {image, short_filter}, {}, 1, 17, microsoft},
@@ -210,6 +254,15 @@ TEST_CASE("onnx fused: ConvTransposeWithDynamicPads has its pads as an input") {
   };
   refused({1, 0, 2}, "its input 2 \"input2\" has 3 numbers, must have 4");
   refused({1, 0, 2, -1}, "its Pads has the number -1");
+  for (const char* attribute : {"pads", "output_shape"})
+    check_refused({"ConvTransposeWithDynamicPads",
+                   {image, backward, whole_numbers({1, 0, 2, 1})},
+                   strides + std::vector{integers(attribute, {1, 1, 1, 1})},
+                   1,
+                   17,
+                   microsoft},
+                  "it has the attribute \"" + std::string(attribute) +
+                      "\"\n  rule: its padding is an input, Pads");
 }
 
 TEST_CASE("onnx fused: products of matrices end with an activation") {
@@ -237,6 +290,28 @@ TEST_CASE("onnx fused: products of matrices end with an activation") {
                    {microsoft_node("FusedMatMul", names_of(2), {"product"}, turned),
                     node("Softmax", {"product"}, {"output0"}, {integer("axis", 0)})},
                    {a, b}, microsoft, 2);
+}
+
+TEST_CASE("onnx fused: a product or an activation that is none is refused") {
+  const Numbers a = some_numbers({3, 4}, 1), b = some_numbers({4, 5}, 2);
+  const auto refused = [](const OneNode& node, const std::string& words) {
+    check_refused({node.type, node.inputs, node.attributes, 1, 17, microsoft}, words);
+  };
+  refused({"FusedMatMulActivation", {a, b}}, "its attribute activation is missing");
+  refused({"FusedGemm", {a}, {text("activation", "Relu")}},
+          "node \"node of output0\" (com.microsoft.FusedGemm as Gemm): its input 1 is missing");
+  refused({"FusedGemm", {a, b}, {text("activation", "Clip")}}, "its activation is \"Clip\"");
+  refused({"FusedGemm", {a, b}, {text("activation", "Relu"), real("activation_alpha", 1)}},
+          "(com.microsoft.FusedGemm): it has the attribute \"activation_alpha\"");
+  check_refused({"DmlFusedGemm",
+                 {a, b},
+                 {text("fused_activation", "Relu"), text("fused_activation_domain", "own")},
+                 1,
+                 17,
+                 of_provider},
+                "its fused_activation_domain is \"own\"");
+  check_refused({"DmlFusedGemm", {a, b}, {}, 1, 17, of_provider},
+                "its attribute fused_activation is missing");
 }
 
 TEST_CASE("onnx fused: operators that the provider fused are those without \"DmlFused\"") {
