@@ -211,10 +211,21 @@ class GraphPrinter {
     return join(texts);
   }
 
+  /// "CONVOLUTION", or "CONVOLUTION with ACTIVATION_RELU".
+  static std::string text_of_type(const GraphOperator& operation) {
+    std::string text(without_operator_prefix(operation.type));
+    for (const GraphAttribute& attribute : operation.attributes) {
+      const auto* activation = std::get_if<GraphActivation>(&attribute.value);
+      if (activation != nullptr)
+        text += " with " + std::string(without_operator_prefix(activation->type));
+    }
+    return text;
+  }
+
   static void print_operator(std::size_t index, const GraphNode& node,
                              const GraphOperator& operation) {
-    print({"node ", index, " ", node.name, "  ", without_operator_prefix(operation.type), "\n",
-           "  ", list_of_uses(node.inputs, operation.inputs), "\n", "  -> ",
+    print({"node ", index, " ", node.name, "  ", text_of_type(operation), "\n", "  ",
+           list_of_uses(node.inputs, operation.inputs), "\n", "  -> ",
            list_of_uses(node.outputs, operation.outputs), "\n"});
   }
 

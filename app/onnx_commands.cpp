@@ -1,7 +1,9 @@
 #include "onnx_commands.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/output.hpp"
@@ -45,6 +47,23 @@ Json set_json(const SetResult& set) {
 
 std::string domain_of(const onnx::OnnxOperator& row) {
   return *row.domain == '\0' ? "ai.onnx" : row.domain;
+}
+
+/// "Conv", or "com.microsoft.FusedConv".
+std::string title_of(const onnx::OnnxOperator& row) {
+  return (*row.domain == '\0' ? "" : std::string(row.domain) + ".") + row.name;
+}
+
+/// All, or those of one name, however it is capitalized, with or without the domain.
+std::vector<onnx::OnnxOperator> rows_of(const std::string& name) {
+  std::vector<onnx::OnnxOperator> rows;
+  const std::string wanted = lower_case(name);
+  std::ranges::copy_if(onnx::onnx_operators(), std::back_inserter(rows),
+                       [&](const onnx::OnnxOperator& row) {
+                         return name.empty() || lower_case(row.name) == wanted ||
+                                lower_case(title_of(row)) == wanted;
+                       });
+  return rows;
 }
 
 }  // namespace
@@ -125,8 +144,20 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
   return exit_code;
 }
 
-void print_onnx_operators(Format format) {
-  const auto rows = onnx::onnx_operators();
+bool is_onnx_operator(const std::string& name) {
+  return !rows_of(name).empty();
+}
+
+void print_onnx_operators(Format format, const std::string& name) {
+  const std::vector<onnx::OnnxOperator> rows = rows_of(name);
+  if (rows.empty()) {
+    std::vector<std::string> names;
+    for (const onnx::OnnxOperator& row : onnx::onnx_operators()) names.emplace_back(row.name);
+    const std::string nearest = nearest_name(name, names);
+    throw Error(ErrorKind::usage, "no operator of ONNX models is called \"" + name + "\"; " +
+                                      (nearest.empty() ? "`dmlop ops --onnx` lists them"
+                                                       : "did you mean \"" + nearest + "\"?"));
+  }
   if (format == Format::json) {
     Json list = Json::array();
     for (const onnx::OnnxOperator& row : rows) {
@@ -139,11 +170,11 @@ void print_onnx_operators(Format format) {
   }
   if (format == Format::markdown) print({"| ONNX | DirectML |\n|---|---|\n"});
   for (const onnx::OnnxOperator& row : rows) {
-    const std::string name = (*row.domain == '\0' ? "" : std::string(row.domain) + ".") + row.name;
+    const std::string title = title_of(row);
     const std::string what =
         row.map != nullptr ? row.becomes : "not supported: " + std::string(row.reason);
-    if (format == Format::markdown) print({"| ", name, " | ", what, " |\n"});
-    if (format == Format::text) print({padded(name, 40), " ", what, "\n"});
+    if (format == Format::markdown) print({"| ", title, " | ", what, " |\n"});
+    if (format == Format::text) print({padded(title, 40), " ", what, "\n"});
   }
 }
 

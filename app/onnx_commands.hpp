@@ -26,7 +26,11 @@ struct OnnxOptions {
 /// Runs the data sets of an ONNX test, compares the outputs, and returns the exit code.
 int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const ModelRun& options);
 
-/// The table of ONNX's operators, of `dmlop ops --onnx`.
-void print_onnx_operators(Format format);
+/// Whether an operator of ONNX models has this name, in any domain, as they write it or not.
+bool is_onnx_operator(const std::string& name);
+
+/// The table of ONNX's operators, of `dmlop ops --onnx`: all, or those of one name. Errors: usage
+/// if there is none.
+void print_onnx_operators(Format format, const std::string& name);
 
 }  // namespace dmlop::app

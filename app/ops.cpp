@@ -151,9 +151,14 @@ void print_operator(const OperatorSpec& spec) {
 
 int print_one(const OpsOptions& options) {
   std::string_view name = options.name;
-  if (!options.of_all().empty())
-    throw Error(ErrorKind::usage, options.of_all() + " is about all operators; dmlop ops " +
-                                      options.name + " shows those of one");
+  const std::string of_all = options.of_all();
+  if (options.onnx && !options.example && !options.feature_level) {
+    print_onnx_operators(options.format, options.name);
+    return exit_done;
+  }
+  if (!of_all.empty())
+    throw Error(ErrorKind::usage, of_all + " is about all operators; dmlop ops " + options.name +
+                                      " shows those of one");
   if (options.feature_level)
     throw Error(ErrorKind::usage, "--feature-level is for the list of operators; dmlop ops " +
                                       options.name + " shows what each level supports");
@@ -164,6 +169,10 @@ int print_one(const OpsOptions& options) {
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   const OperatorSpec* spec = find_spec(upper_case(std::string(name)));
   if (spec == nullptr) {
+    if (is_onnx_operator(options.name))
+      throw Error(ErrorKind::usage, "\"" + options.name +
+                                        "\" is an operator of ONNX models; dmlop ops --onnx " +
+                                        options.name + " shows what it becomes");
     const std::string meant = operator_suggestion(name);
     throw Error(ErrorKind::usage, "no operator of DirectML is called \"" + options.name + "\"; " +
                                       (meant.empty() ? "`dmlop ops` lists them" : meant));
@@ -245,7 +254,7 @@ int print_all(const OpsOptions& options) {
   } else if (options.errors) {
     print_errors(options.format);
   } else if (options.onnx) {
-    print_onnx_operators(options.format);
+    print_onnx_operators(options.format, "");
   } else {
     print_speeds(options.format);
   }
@@ -298,7 +307,8 @@ Action add_ops(OptionList& command) {
                    "List where dmlop differs from DirectML 1.15.4, and why");
   command.add_flag("--errors", options->errors, "List the largest measured errors");
   command.add_flag("--onnx", options->onnx,
-                   "List the operators of ONNX models, and which operators each becomes");
+                   "List the operators of ONNX models, and which operators each becomes, or show "
+                   "those called NAME");
   command.add_flag("--speed", options->speed, "List what was measured of speed, and where");
   command
       .add_option("--html", options->html,

@@ -12,6 +12,7 @@
 #include "onnx/needed.hpp"
 #include "onnx/scope.hpp"
 #include "onnx/whole_model.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -151,7 +152,8 @@ class Importer {
   bool has_type(const std::string& title, const TensorData& data, DataType type) {
     if (stored_as(data.type) == stored_as(type)) return true;
     refuse({.message = title + " is " + std::string(name_of(type)) + ", but its file has " +
-                       std::string(name_of(data.type)) + " " + list_of(data.sizes)});
+                       std::string(name_of(data.type)) + " " + list_of(data.sizes),
+            .suggestion = Advice(casting(type)).text()});
     return false;
   }
 

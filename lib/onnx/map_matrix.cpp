@@ -18,8 +18,13 @@ void map_gemm(Mapping& node) {
   const bool turns_b = node.integer("transB", 0) != 0;
   const Sizes sizes{a[turns_a ? 1 : 0], b[turns_b ? 0 : 1]};
   if (a[turns_a ? 0 : 1] != b[turns_b ? 1 : 0])
-    Mapping::refuse_invalid("its matrices " + list_of(a) + " and " + list_of(b) +
-                            " do not fit together");
+    Mapping::refuse_invalid(
+        "its matrices " + list_of(a) + " and " + list_of(b) + " do not fit together",
+        "A has as many columns as B has rows; " +
+            std::string(turns_a && turns_b ? "transA and transB turn both"
+                        : turns_a          ? "transA turns A"
+                        : turns_b          ? "transB turns B"
+                                           : "transA and transB would turn them"));
   const View first = padded(node.view(0));
   const View second = padded(node.view(1));
   DmlOperator operation("GEMM");

@@ -137,6 +137,8 @@ TEST_CASE("onnx program: run writes outputs with the model's sizes, from .npy an
                     "-o", "y=b.npy", "--fuse"})
               .code == 0);
   CHECK(sample.folder().read("a.npy") == sample.folder().read("b.npy"));
+  CHECK(has(sample.run({"inspect", "onnx/model.onnx", "--dim", "batch=2", "--fuse"}).output,
+            "  GEMM with ACTIVATION_RELU\n"));
   CHECK(NpyFile::open(sample.folder().path() + "/a.npy").header().sizes ==
         std::vector<std::uint64_t>{2, 3});
   const auto unknown = sample.run({"run", "onnx/model.onnx", "-i", "z=onnx/x.npy"});
@@ -263,6 +265,10 @@ TEST_CASE("onnx program: an input with an initializer has that value unless a fi
   const std::string with_ones = least();
   REQUIRE(run({"-i", "x=onnx/x.npy", "-i", "b=b.pb"}).code == 0);
   CHECK(least() != with_ones);
+  sample.folder().write("double.pb", tensor("", 11, {4}, std::string(32, '\0')));
+  CHECK(has(run({"-i", "x=onnx/x.npy", "-i", "b=double.pb"}).error,
+            "input \"b\" is FLOAT32, but its file has FLOAT64 [4]\n"
+            "  help: save array.astype(numpy.float32)"));
   CHECK(has(run({"-i", "x=onnx/x.npy", "-i", "b=short.pb"}).error,
             "input \"b\": dimension 0 is 4, but its file has the sizes [3]"));
 }
@@ -522,6 +528,22 @@ TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
   const Json json = Json::parse(dmlop_program({"ops", "--onnx", "--format", "json"}).output);
   CHECK(json.size() > 150);
   for (const Json& row : json) CHECK(row.contains("becomes") != row.contains("notSupported"));
+}
+
+TEST_CASE("onnx program: ops --onnx shows the operators of one name") {
+  const auto both = dmlop_program({"ops", "--onnx", "attention"});
+  CHECK(both.code == 0);
+  CHECK(has(both.output, "Attention                                MULTIHEAD_ATTENTION1"));
+  CHECK(has(both.output, "com.microsoft.Attention                  GEMM, "));
+  CHECK_FALSE(has(both.output, "MultiHeadAttention"));
+  const auto one = dmlop_program({"ops", "--onnx", "com.microsoft.Attention", "--format", "json"});
+  CHECK(Json::parse(one.output).size() == 1);
+  const auto other = dmlop_program({"ops", "--onnx", "Covn"});
+  CHECK(other.code == 2);
+  CHECK(has(other.error, "no operator of ONNX models is called \"Covn\"; did you mean \"Conv\"?"));
+  const auto of_onnx = dmlop_program({"ops", "Clip"});
+  CHECK(of_onnx.code == 2);
+  CHECK(has(of_onnx.error, "dmlop ops --onnx Clip shows what it becomes"));
 }
 
 }  // namespace

@@ -799,6 +799,9 @@ TEST_CASE("onnx sizes: inputs that do not fit together are all named") {
     for (const Sizes& one : sizes) node.inputs.push_back(some_numbers(one));
     return run_node(node).findings;
   };
+  check_refused({"Gemm", {some_numbers({3, 5}), some_numbers({5, 4})}, {integer("transA", 1)}},
+                "its matrices [3, 5] and [5, 4] do not fit together\n  rule: A has as many columns "
+                "as B has rows; transA turns A");
   for (const auto& [type, sizes, text] :
        std::vector<std::tuple<const char*, std::vector<Sizes>, std::string>>{
            {"Add", {{2, 3}, {4}}, "its inputs [2, 3] and [4] do not fit together"},

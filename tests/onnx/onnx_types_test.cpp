@@ -138,4 +138,13 @@ TEST_CASE("onnx types: QuantizeLinear divides in the type that precision says") 
         std::string::npos);
 }
 
+// The bytes of a tensor, which an ONNX model does not say, follow from its type.
+TEST_CASE("onnx types: another type than an operator takes is one finding") {
+  Numbers halves = some_numbers({6, 2, 3, 3});
+  halves.type = DataType::Float16;
+  const std::string findings = run_node({"Conv", {some_numbers({1, 2, 5, 5}), halves}}).findings;
+  CHECK(findings.find("FilterTensor.DataType is FLOAT16, must be FLOAT32") != std::string::npos);
+  CHECK(findings.find("TotalTensorSizeInBytes") == std::string::npos);
+}
+
 }  // namespace dmlop::test::onnx_types_test
