@@ -251,6 +251,8 @@ TEST_CASE("onnx attention: what does not fit is refused with its sizes") {
                 "its mask is FLOAT32");
   const Numbers apart = some_numbers({batch, heads, keys, size});
   const Numbers past = some_numbers({batch, heads, 2, size});
+  check_refused(multihead({query, apart, value}),
+                "its key and value have the sizes [2, 2, 5, 4] and [2, 5, 8]");
   check_refused(multihead({query, apart, apart, {}, {}, {}, past, past}),
                 "it has a past and keys {batch, heads, rows, size}");
   check_refused(multihead({query, some_numbers({batch, keys, heads, 2, size}), value}),
@@ -424,6 +426,9 @@ TEST_CASE("onnx attention: ONNX's own has heads side by side or apart, and may s
                 "its key has the sizes [2, 5, 6], must have [2, 5, 8]");
   check_refused({"Attention", {query, key, value, some_numbers({queries, 4})}, {}, 1, 23},
                 "its attn_mask has the sizes [3, 4]");
+  const Numbers five = some_numbers({1, batch, 1, queries, keys});
+  check_refused({"Attention", {query, key, value, five}, {}, 1, 23},
+                "its attn_mask has the sizes [1, 2, 1, 3, 5]");
   check_refused({"Attention", {heads_together(query), key, value}, counts, 1, 23},
                 "its query, key and value have 3, 4 and 4 dimensions");
   check_refused(
