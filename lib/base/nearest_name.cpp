@@ -183,6 +183,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     }
   }
   if (best == 0) return nearest;
+  // "A" is short for ATensor, and "input" for InputTensor.
+  const std::string in_full = std::string(name.substr(0, longest_compared)) + "Tensor";
+  for (const std::string& candidate : candidates) {
+    if (equal_in_any_case(candidate, in_full)) return candidate;
+  }
   if (const std::string meant = other_word_for(name, candidates); !meant.empty()) return meant;
   if (!nearest.empty()) return nearest;
   for (const std::string& candidate : candidates) {

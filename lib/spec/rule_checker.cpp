@@ -231,7 +231,7 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
   if (target.reference.attribute == "DataType") {
     const auto type = static_cast<DataType>(value);
     // It counts the bytes of elements of the other type.
-    if (tensor.data_type != type) tensor.total_size_in_bytes.reset();
+    if (tensor.data_type && *tensor.data_type != type) tensor.total_size_in_bytes.reset();
     tensor.data_type = type;
   } else if (target.reference.attribute == "DimensionCount") {
     if (value < 1 || value > 8) return;  // the other side of the rule has its own finding

@@ -46,6 +46,8 @@ TEST_CASE("the nearest name is offered only where it is a likely misspelling") {
   CHECK(nearest_name("", names) == "");
   CHECK(nearest_name("Q", names) == "");
   CHECK(nearest_name(std::string(1'000'000, 'E'), names) == "");
+  CHECK(nearest_name("a", {"BTensor", "ATensor"}) == "ATensor");
+  CHECK(nearest_name("Input", {"InputScaleTensor", "InputTensor"}) == "InputTensor");
   CHECK(nearest_name("tpye", {"desc", "type"}) == "type");
   CHECK(nearest_name("x.npy", {"b.npy", "x2.npy"}) == "x2.npy");
   CHECK(nearest_name("MAX", {"MIN", "SUM"}) == "");  // of three letters one may be wrong, not two
