@@ -4,8 +4,39 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop::onnx {
+namespace {
+
+/// Sizes that an input must have; nothing where any size will do.
+using WantedSizes = std::vector<std::optional<std::uint64_t>>;
+
+bool are_wanted(const Sizes& sizes, const WantedSizes& wanted) {
+  return std::ranges::equal(sizes, wanted, [](std::uint64_t size, const auto& other) {
+    return !other || *other == size;
+  });
+}
+
+/// What makes the wanted sizes of an array: other dimensions in front, or another order, such as
+/// that of channels. "" if nothing of that does.
+std::string remedy_of_array(const Sizes& sizes, const WantedSizes& wanted) {
+  const auto reshaped = [&](const Sizes& ordered) -> std::optional<Sizes> {
+    for (const Sizes& other : {with_dimensions(ordered, wanted.size()), ordered}) {
+      if (are_wanted(other, wanted) && element_count(other) == element_count(sizes)) return other;
+    }
+    return std::nullopt;
+  };
+  if (const auto other = reshaped(sizes)) return Advice(reshaping(*other)).text();
+  for (const auto& order : other_orders(sizes.size())) {
+    const Sizes ordered = in_order(sizes, order);
+    if (const auto other = reshaped(ordered))
+      return Advice(transposing(order, *other == ordered ? Sizes() : *other)).text();
+  }
+  return "";
+}
+
+}  // namespace
 
 void InputSizes::refuse(Diagnostic finding) {
   finding.file = model_.path;
@@ -21,46 +52,42 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
     return std::nullopt;
   }
   const std::vector<Dimension>& written = *input.sizes;
+  WantedSizes wanted;
+  for (const Dimension& dimension : written) wanted.push_back(wanted_size(dimension));
   const bool is_scalar = written.empty();
   // Files of a scalar may say that it is one element in a row.
   if (data != nullptr && is_scalar && data->sizes == Sizes{1}) return Sizes();
   if (data != nullptr && data->sizes.size() != written.size()) {
     refuse({.message = title + " has " + counted(written.size(), "dimension") +
-                       ", but its file has the sizes " + list_of(data->sizes)});
+                       ", but its file has the sizes " + list_of(data->sizes),
+            .suggestion = remedy_of_array(data->sizes, wanted)});
     return std::nullopt;
   }
   Sizes sizes;
   for (std::size_t i = 0; i < written.size(); ++i) {
-    const auto size = size_of_dimension(written[i], i, title, data);
-    if (!size) return std::nullopt;
-    sizes.push_back(*size);
+    const std::string name(written[i].name);
+    const std::string place = title + ": dimension " + std::to_string(i);
+    if (!wanted[i] && data == nullptr) {
+      refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
+                         " has no size in the model",
+              .suggestion = remedy_of_size(name)});
+      return std::nullopt;
+    }
+    sizes.push_back(wanted[i] ? *wanted[i] : data->sizes[i]);
+    if (data == nullptr || data->sizes[i] == sizes.back()) continue;
+    refuse({.message = place + " is " + std::to_string(sizes.back()) +
+                       ", but its file has the sizes " + list_of(data->sizes),
+            .suggestion = remedy_of_array(data->sizes, wanted)});
+    return std::nullopt;
   }
   return sizes;
 }
 
-std::optional<std::uint64_t> InputSizes::size_of_dimension(const Dimension& dimension,
-                                                           std::size_t index,
-                                                           const std::string& title,
-                                                           const TensorData* data) {
-  const std::string place = title + ": dimension " + std::to_string(index);
-  const std::string name(dimension.name);
-  std::optional<std::uint64_t> size;
-  if (dimension.size && *dimension.size >= 0) size = static_cast<std::uint64_t>(*dimension.size);
-  const auto named = request_.dimensions.find(name);
-  if (!size && !name.empty() && named != request_.dimensions.end()) size = named->second;
-  if (!size && data != nullptr) return data->sizes[index];
-  if (!size) {
-    refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
-                       " has no size in the model",
-            .suggestion = remedy_of_size(name)});
-    return std::nullopt;
-  }
-  if (data != nullptr && data->sizes[index] != *size) {
-    refuse({.message = place + " is " + std::to_string(*size) + ", but its file has the sizes " +
-                       list_of(data->sizes)});
-    return std::nullopt;
-  }
-  return size;
+std::optional<std::uint64_t> InputSizes::wanted_size(const Dimension& dimension) const {
+  if (dimension.size && *dimension.size >= 0) return static_cast<std::uint64_t>(*dimension.size);
+  const auto named = request_.dimensions.find(std::string(dimension.name));
+  if (dimension.name.empty() || named == request_.dimensions.end()) return std::nullopt;
+  return named->second;
 }
 
 /// What gives an input sizes for which the model has none.

@@ -23,8 +23,8 @@ class InputSizes {
   std::optional<Sizes> of(const ValueInfo& input, const std::string& title, const TensorData* data);
 
  private:
-  std::optional<std::uint64_t> size_of_dimension(const Dimension& dimension, std::size_t index,
-                                                 const std::string& title, const TensorData* data);
+  /// The size that the model or the user says; nothing if neither does.
+  std::optional<std::uint64_t> wanted_size(const Dimension& dimension) const;
   std::string remedy_of_sizes(const std::string& input) const;
   std::string remedy_of_size(const std::string& name) const;
   void refuse(Diagnostic finding);

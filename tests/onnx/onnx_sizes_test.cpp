@@ -1016,4 +1016,30 @@ TEST_CASE("onnx sizes: Trilu keeps a triangle of each matrix") {
   }
 }
 
+TEST_CASE("onnx sizes: a file of other sizes hears how to save it, if only the order differs") {
+  struct Row {
+    std::vector<std::string> wanted;
+    Sizes sizes;
+    std::string help;
+  };
+  for (const Row& row :
+       {Row{{"n", "3", "8", "6"}, {8, 6, 3}, "save array.transpose(2, 0, 1).reshape(1, 3, 8, 6)"},
+        Row{{"n", "3", "8", "6"}, {2, 8, 6, 3}, "save array.transpose(0, 3, 1, 2)"},
+        Row{{"n", "3", "8", "6"}, {3, 8, 6}, "save array.reshape(1, 3, 8, 6)"},
+        Row{{"3", "4"}, {1, 1, 3, 4}, "save array.reshape(3, 4)"},
+        Row{{"4", "3"}, {3, 4}, "save array.transpose(1, 0)"}, Row{{"4", "3"}, {4, 4}, ""},
+        Row{{"2", "3", "8", "6"}, {3, 8, 6}, ""}, Row{{"n", "4"}, {2, 3}, ""}}) {
+    CAPTURE(row.sizes.size());
+    const std::string findings = run_onnx(model({.nodes = {node("Relu", {"x"}, {"y"})},
+                                                 .inputs = {value("x", row.wanted)},
+                                                 .outputs = {value("y", {})}}),
+                                          {{"x", some_numbers(row.sizes)}})
+                                     .findings;
+    CAPTURE(findings);
+    CHECK(findings.find("but its file has the sizes") != std::string::npos);
+    CHECK((findings.find("help: ") == std::string::npos) == row.help.empty());
+    CHECK(findings.find(row.help) != std::string::npos);
+  }
+}
+
 }  // namespace dmlop::test::onnx_sizes_test
