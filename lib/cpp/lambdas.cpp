@@ -111,7 +111,8 @@ Reader::Operand Reader::lambda_value() {
   const std::size_t first = at_;
   if (after(1).is("[")) throw NotUnderstood{};
   auto function = lambda_at(first);
-  const auto index = function ? keep(std::move(*function)) : std::nullopt;
+  if (!function) throw NotUnderstood{};
+  const auto index = keep(std::move(*function));
   if (!index) throw NotUnderstood{};
   capture(functions_[*index], first);
   at_ = std::min(matching(functions_[*index].body) + 1, limit_);

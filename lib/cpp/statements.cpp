@@ -403,7 +403,8 @@ void Reader::forget_named(std::size_t begin, std::size_t end, bool escapes) {
   for (std::size_t at = begin; at < std::min(end, limit_); ++at) {
     if (!tokens_[at].is_word()) continue;
     const bool is_member = at > begin && (tokens_[at - 1].is(".") || tokens_[at - 1].is("->"));
-    const auto variable = is_member ? std::nullopt : find(std::string(tokens_[at].text));
+    if (is_member) continue;
+    const auto variable = find(std::string(tokens_[at].text));
     if (!variable || memory_.variables()[*variable].type.starts_with("DML_")) continue;
     const auto& refers = memory_.variables()[*variable].refers;
     const Place place = refers ? *refers : Place{*variable};

@@ -126,6 +126,7 @@ struct Graph {
   std::map<std::string, std::uint64_t> input_bytes = {};         // of inputs whose file says them
   std::vector<std::string> unread_inputs = {};                   // the file's names for them
   bool has_written_descs = true;  // false: they follow from the nodes of an ONNX model
+  Diagnostics warnings = {};      // of whoever made the graph, for whoever lowers it
 };
 
 /// The names of all inputs, also of those that no node reads; "" where the file has none.

@@ -369,6 +369,9 @@ std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& 
                                         Diagnostics& diagnostics, Diagnostics& notes) {
   const std::size_t before = diagnostics.size();
   LoweredGraph lowered = Lowering(graph, request, diagnostics, notes).lower();
+  // Behind a mistake, they may only follow from it.
+  if (diagnostics.size() == before)
+    notes.insert(notes.end(), graph.warnings.begin(), graph.warnings.end());
   if (request.checking.warnings_as_errors) refuse_warnings(notes, diagnostics);
   if (diagnostics.size() > before) return std::nullopt;
   return lowered;

@@ -39,16 +39,17 @@ std::string short_type(const GraphTensor& tensor) {
 /// Bytes that stand in the graph: as elements of the type that their reader takes them for, where
 /// that is possible.
 Json values_json(const std::vector<std::byte>& bytes, const GraphTensor* reader) {
-  auto type = reader != nullptr ? data_type_named(short_type(*reader)) : std::nullopt;
-  if (!type || has_4_bits(*type) || bytes.size() % size_of(*type) != 0) type = DataType::UInt8;
-  const std::size_t size = size_of(*type);
+  const auto named = reader != nullptr ? data_type_named(short_type(*reader)) : std::nullopt;
+  DataType type = named.value_or(DataType::UInt8);
+  if (has_4_bits(type) || bytes.size() % size_of(type) != 0) type = DataType::UInt8;
+  const std::size_t size = size_of(type);
   Json values = Json::array();
   for (std::size_t at = 0; at < bytes.size(); at += size) {
-    const std::string text = element_text(*type, &bytes[at]);
+    const std::string text = element_text(type, &bytes[at]);
     const bool is_number = text.find_first_of("nN") == std::string::npos;  // nan, inf
     values.push_back(is_number ? Json::parse(text) : Json(text));
   }
-  return {{"DataType", name_of(*type)}, {"Sizes", {values.size()}}, {"Values", std::move(values)}};
+  return {{"DataType", name_of(type)}, {"Sizes", {values.size()}}, {"Values", std::move(values)}};
 }
 
 class GraphJson {

@@ -23,7 +23,7 @@ TEST_CASE("graph program: inspect shows inputs, outputs, constants, nodes and to
         "output   relu_5  FLOAT32 [1, 1, 2, 4]\n"
         "constant enc/onnx::w  FLOAT32 [1, 1, 3, 4], 48 bytes in enc_onnx__w.bin\n"
         "constant a b.c  FLOAT32 [1, 1, 2, 4] strides [0, 0, 0, 1], 16 bytes in a b.c.bin\n"
-        "node 2 relu_5_dmlEp_0  GEMM\n"
+        "node 2 relu_5_dmlEp_0  GEMM with ACTIVATION_RELU\n"
         "  x FLOAT32 [1, 1, 2, 3], enc/onnx::w-nodeIdx:0-outputIdx:0 FLOAT32 [1, 1, 3, 4], "
         "a b.c-nodeIdx:1-outputIdx:0 FLOAT32 [1, 1, 2, 4] strides [0, 0, 0, 1]\n"
         "  -> relu_5 FLOAT32 [1, 1, 2, 4]\n"

@@ -60,6 +60,9 @@ std::string outcome_of(const fs::path& folder) {
   for (const std::string& set : onnx::data_sets_in(name)) {
     const auto data = onnx::prepare_data_set(*model, set, {}, {}, findings, notes);
     if (!data) return "refused: " + reason_of(findings);
+    for (const Diagnostic& note : notes)
+      if (note.message.find("but the model says") != std::string::npos)
+        return "warned: " + note.message;
     for (const OutputComparison& output :
          onnx::run_data_set(*data, onnx::default_tolerance(), cpu, {.threads = 1})) {
       ++compared;

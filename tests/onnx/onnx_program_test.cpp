@@ -520,6 +520,28 @@ TEST_CASE("onnx program: a batch that resumes runs a test again if one of its fi
   }
 }
 
+TEST_CASE("onnx program: a model that says another type or size of an output is warned of") {
+  const Sample sample;
+  const auto checked = [&](const std::string& output, const std::vector<std::string>& more = {}) {
+    sample.folder().write("m.onnx",
+                          model({.nodes = {node("Relu", {"x"}, {"y"})}, .outputs = {output}}));
+    std::vector<std::string> arguments{"check", "m.onnx"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sample.run(arguments);
+  };
+  for (const std::string& same : {value("y", {"2", "3"}), value("y", {"n", "3"})})
+    CHECK(checked(same).error == "");
+  const auto sizes = checked(value("y", {"n", "4"}));
+  CHECK(sizes.code == 0);
+  CHECK(has(sizes.error,
+            "m.onnx: warning: the output \"y\" is FLOAT32 [2, 3], but the model says FLOAT32 [n, "
+            "4]\n"));
+  for (const std::string& other : {value("y", {"2", "3"}, 10), value("y", {"2", "3", "1"})})
+    CHECK(has(checked(other).error, "but the model says"));
+  CHECK(has(checked(value("y", {"2", "3"}, 9)).error, "but the model says BOOL [2, 3]"));
+  CHECK(checked(value("y", {"n", "4"}), {"--warnings-as-errors"}).code == 3);
+}
+
 TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
   const auto list = dmlop_program({"ops", "--onnx"});
   CHECK(list.code == 0);
