@@ -44,7 +44,7 @@ class Importer {
       : model_(model),
         request_(request),
         diagnostics_(diagnostics),
-        input_sizes_(model, request, diagnostics) {
+        input_sizes_(model, request, diagnostics, imported_.graph.warnings) {
     imported_.graph.file = model.path;
     imported_.graph.has_written_descs = false;
     collect_names();
@@ -524,8 +524,8 @@ class Importer {
   const OnnxModel& model_;
   const ImportRequest& request_;
   Diagnostics& diagnostics_;
-  InputSizes input_sizes_;
   Imported imported_;
+  InputSizes input_sizes_;
   std::unordered_map<std::string, Value> values_;
   std::set<std::string> lost_;       // values that follow from what has a finding
   std::set<std::string> fused_;      // edges between an operator and an activation in one node

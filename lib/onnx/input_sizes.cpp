@@ -64,23 +64,46 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
     return std::nullopt;
   }
   Sizes sizes;
+  bool is_known = true;
   for (std::size_t i = 0; i < written.size(); ++i) {
-    const std::string name(written[i].name);
     const std::string place = title + ": dimension " + std::to_string(i);
     if (!wanted[i] && data == nullptr) {
-      refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
-                         " has no size in the model",
-              .suggestion = remedy_of_size(name)});
-      return std::nullopt;
+      refuse_unknown(written[i], place);
+      is_known = false;
+      continue;
     }
     sizes.push_back(wanted[i] ? *wanted[i] : data->sizes[i]);
+    if (!wanted[i]) remember(written[i], sizes.back(), place);
     if (data == nullptr || data->sizes[i] == sizes.back()) continue;
     refuse({.message = place + " is " + std::to_string(sizes.back()) +
                        ", but its file has the sizes " + list_of(data->sizes),
             .suggestion = remedy_of_array(data->sizes, wanted)});
     return std::nullopt;
   }
-  return sizes;
+  return is_known ? std::optional(sizes) : std::nullopt;
+}
+
+/// All unknown sizes are reported at once, and each name once.
+void InputSizes::refuse_unknown(const Dimension& dimension, const std::string& place) {
+  const std::string name(dimension.name);
+  if (!name.empty() && !refused_.insert(name).second) return;
+  refuse({.message = place + (name.empty() ? std::string() : " \"" + printable(name) + "\"") +
+                     " has no size in the model",
+          .suggestion = remedy_of_size(name)});
+}
+
+/// Files may give dimensions of one name different sizes, which are then broadcast, or do not fit.
+void InputSizes::remember(const Dimension& dimension, std::uint64_t size,
+                          const std::string& place) {
+  if (dimension.name.empty()) return;
+  const std::string name(dimension.name);
+  const auto& [first, where] = from_files_.try_emplace(name, size, place).first->second;
+  if (first == size) return;
+  warnings_.push_back({.file = model_.path,
+                       .message = place + " \"" + printable(name) + "\" is " +
+                                  std::to_string(size) + ", but " + where + " of that name is " +
+                                  std::to_string(first),
+                       .rule = "dimensions of one name have one size"});
 }
 
 std::optional<std::uint64_t> InputSizes::wanted_size(const Dimension& dimension) const {
@@ -98,7 +121,7 @@ std::string InputSizes::remedy_of_sizes(const std::string& input) const {
 
 /// What gives a dimension a size; its name may be "".
 std::string InputSizes::remedy_of_size(const std::string& name) const {
-  const std::string given = "--dim " + shell_quoted(name + "=") + "N";
+  const std::string given = "--dim " + shell_quoted(name + "=") + "SIZE";
   const bool has_name = !name.empty();
   switch (request_.size_source) {
     case SizeSource::files:

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "onnx/import.hpp"
 #include "onnx/onnx_model.hpp"
@@ -12,9 +15,10 @@ namespace dmlop::onnx {
 
 class InputSizes {
  public:
-  /// All three must outlive this.
-  InputSizes(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics)
-      : model_(model), request_(request), diagnostics_(diagnostics) {}
+  /// All of them must outlive this.
+  InputSizes(const OnnxModel& model, const ImportRequest& request, Diagnostics& diagnostics,
+             Diagnostics& warnings)
+      : model_(model), request_(request), diagnostics_(diagnostics), warnings_(warnings) {}
 
   /// A size for a name that no input has would change nothing, and is a finding.
   void require_known_dimensions();
@@ -28,10 +32,16 @@ class InputSizes {
   std::string remedy_of_sizes(const std::string& input) const;
   std::string remedy_of_size(const std::string& name) const;
   void refuse(Diagnostic finding);
+  void refuse_unknown(const Dimension& dimension, const std::string& place);
+  void remember(const Dimension& dimension, std::uint64_t size, const std::string& place);
 
   const OnnxModel& model_;
   const ImportRequest& request_;
   Diagnostics& diagnostics_;
+  Diagnostics& warnings_;
+  std::set<std::string> refused_;  // names of dimensions that have a finding
+  /// Sizes that files give dimensions, by their names, and where.
+  std::map<std::string, std::pair<std::uint64_t, std::string>> from_files_;
 };
 
 }  // namespace dmlop::onnx

@@ -75,6 +75,14 @@ std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::s
     throw Error(ErrorKind::invalid_input, data_set + " has " + counted(paths.size(), "input") +
                                               ", but the model has " +
                                               std::to_string(inputs.size()));
+  std::vector<std::string> missing;
+  for (std::size_t i = paths.size(); i < inputs.size(); ++i)
+    missing.push_back("\"" + printable(std::string(inputs[i]->name)) + "\"");
+  if (!missing.empty())
+    throw Error(ErrorKind::invalid_input,
+                data_set + " has no file for the " + (missing.size() == 1 ? "input " : "inputs ") +
+                    join(missing) + ": write input_" + std::to_string(paths.size()) + ".pb" +
+                    (missing.size() == 1 ? "" : " and so on"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     // Whatever is no tensor of DirectML has a finding when the model is read.
     if (!inputs[i]->other.empty() || !data_type_of(inputs[i]->element_type)) continue;

@@ -50,7 +50,7 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
   const Sample sample;
   const auto unknown = sample.run({"check", "onnx/model.onnx"});
   CHECK(unknown.code == 3);
-  CHECK(has(unknown.error, "help: write --dim batch=N, or give the input's file with -i"));
+  CHECK(has(unknown.error, "help: write --dim batch=SIZE, or give the input's file with -i"));
   CHECK(sample.run({"check", "onnx/model.onnx", "--dim", "batch=2"}).code == 0);
   CHECK(sample.run({"check", "onnx/model.onnx", "-i", "x=onnx/x.npy"}).code == 0);
   const auto other =
@@ -78,16 +78,16 @@ TEST_CASE("onnx program: what gives a size is what this command has") {
   const std::string model = "onnx/model.onnx";
   const auto refused = sample.run({"convert", model, "--to-graph", "g.json"});
   CHECK(refused.code == 3);
-  CHECK(has(refused.error, "\n  help: write --dim batch=N\n"));
+  CHECK(has(refused.error, "\n  help: write --dim batch=SIZE\n"));
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"inspect", model},
         std::vector<std::string>{"convert", model, "--to-ops", "ops"}})
     CHECK(has(sample.run(arguments).error,
-              "help: write --dim batch=N, or give the input's file with -i"));
+              "help: write --dim batch=SIZE, or give the input's file with -i"));
   sample.folder().write("jobs.json", R"([{"graph": "onnx/model.onnx"}])");
   const auto job = sample.run({"batch", "jobs.json", "--cpu"});
   CHECK(has(job.output + job.error,
-            "help: make a graph for the job: dmlop convert onnx/model.onnx --dim batch=N "
+            "help: make a graph for the job: dmlop convert onnx/model.onnx --dim batch=SIZE "
             "--to-graph GRAPH.json\n"));
   CHECK_FALSE(sample.folder().has("g.json"));
 }
@@ -540,6 +540,55 @@ TEST_CASE("onnx program: a model that says another type or size of an output is 
     CHECK(has(checked(other).error, "but the model says"));
   CHECK(has(checked(value("y", {"2", "3"}, 9)).error, "but the model says BOOL [2, 3]"));
   CHECK(checked(value("y", {"n", "4"}), {"--warnings-as-errors"}).code == 3);
+}
+
+TEST_CASE("onnx program: dimensions without sizes are all reported, each name once") {
+  const Sample sample;
+  sample.folder().write("m.onnx",
+                        model({.nodes = {node("Add", {"a", "b"}, {"y"})},
+                               .inputs = {value("a", {"n", "m", "2"}), value("b", {"n", "k", "2"})},
+                               .outputs = {value("y", {})}}));
+  const auto unknown = sample.run({"check", "m.onnx"});
+  CHECK(unknown.code == 3);
+  for (const char* place : {"input \"a\": dimension 0 \"n\"", "input \"a\": dimension 1 \"m\"",
+                            "input \"b\": dimension 1 \"k\""})
+    CHECK(has(unknown.error, place));
+  CHECK_FALSE(has(unknown.error, "input \"b\": dimension 0"));
+  CHECK(has(unknown.error, "3 errors"));
+}
+
+TEST_CASE("onnx program: files that give one name two sizes are warned of") {
+  const Sample sample;
+  sample.folder().write("m.onnx", model({.nodes = {node("Add", {"a", "b"}, {"y"})},
+                                         .inputs = {value("a", {"n", "2"}), value("b", {"n", "2"})},
+                                         .outputs = {value("y", {"n", "2"})}}));
+  sample.folder().write("a.pb", tensor("", 1, {3, 2}, raw_floats({1, 2, 3, 4, 5, 6})));
+  sample.folder().write("b.pb", tensor("", 1, {1, 2}, raw_floats({1, 2})));
+  const auto run = [&](const std::string& b) {
+    return sample.run({"run", "m.onnx", "--cpu", "-i", "a=a.pb", "-i", "b=" + b, "-o", "y=y.npy"});
+  };
+  CHECK(run("a.pb").error == "");
+  const auto other = run("b.pb");
+  CHECK(other.code == 0);
+  CHECK(has(other.error,
+            "warning: input \"b\": dimension 0 \"n\" is 1, but input \"a\": dimension 0 of that "
+            "name is 3\n"));
+}
+
+TEST_CASE("onnx program: a test whose input has no file is refused") {
+  const Sample sample;
+  sample.folder().write("t/model.onnx", model({.nodes = {node("Add", {"a", "b"}, {"y"})},
+                                               .inputs = {value("a", {"1"}), value("b", {"1"})},
+                                               .outputs = {value("y", {"1"})}}));
+  const std::string one = tensor("", 1, {1}, raw_floats({1}));
+  sample.folder().write("t/test_data_set_0/output_0.pb", one);
+  const auto found = [&] { return sample.run({"run", "t", "--cpu"}).error; };
+  CHECK(
+      has(found(), "t/test_data_set_0 has no file for the inputs \"a\", \"b\": write input_0.pb"));
+  sample.folder().write("t/test_data_set_0/input_1.pb", one);
+  CHECK(has(found(), "no file for the inputs"));
+  sample.folder().write("t/test_data_set_0/input_0.pb", one);
+  CHECK(has(sample.run({"run", "t", "--cpu"}).output, "FAILED"));
 }
 
 TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {

@@ -2,6 +2,7 @@
 // change no output are accepted.
 #include <doctest/doctest.h>
 
+#include "onnx/mapping.hpp"
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
 
@@ -36,6 +37,26 @@ TEST_CASE("onnx unread: attributes that an operator does not have are refused, a
                 R"(it has the attribute "axis" and the attribute "mode", which are unknown here)");
   check_refused({"Gemm", {matrix, some_numbers({4, 2})}, {real("gamma", 0)}},
                 R"(the attribute "gamma")");
+}
+
+TEST_CASE("onnx unread: an operator that a version of ONNX does not have is refused") {
+  std::size_t count = 0;
+  for (const onnx::OnnxOperator& row : onnx::onnx_operators()) {
+    if (row.map == nullptr || row.since <= 7) continue;
+    CAPTURE(row.name);
+    ++count;
+    check_refused({row.name, {matrix}, {}, 1, row.since - 1},
+                  "version " + std::to_string(row.since - 1) +
+                      " of ONNX's operators does not have it\n  rule: it is there from version " +
+                      std::to_string(row.since) + " on");
+  }
+  CHECK(count > 50);
+}
+
+TEST_CASE("onnx unread: an attribute of another version is not to be removed without thought") {
+  check_refused({"Clip", {matrix}, {real("min", 0), real("max", 6)}, 1, 13},
+                "remove it if it changes no output, or correct the version of ONNX's operators, "
+                "which is 13");
 }
 
 TEST_CASE("onnx unread: inputs that an operator does not have are refused") {
