@@ -352,12 +352,25 @@ class Importer {
                       std::to_string(made_bytes_max) + " bytes");
   }
 
+  /// What a node with an unknown operator may mean: that of another domain, or another name.
+  static std::string remedy_of_unknown(const Node& node) {
+    std::vector<std::string> names;
+    for (const OnnxOperator& row : onnx_operators()) {
+      if (row.name == node.type)
+        return *row.domain == '\0' ? "leave the domain out: it is an operator of ONNX itself"
+                                   : "write the domain " + std::string(row.domain);
+      names.emplace_back(row.name);
+    }
+    const std::string nearest = nearest_name(node.type, names);
+    return nearest.empty() ? "dmlop ops --onnx lists those that it reads"
+                           : "did you mean \"" + nearest + "\"?";
+  }
+
   const OnnxOperator& row_of(const Node& node, const Scope& scope) const {
     const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
     const OnnxOperator* row = find_onnx_operator(node.type, domain);
     if (row == nullptr)
-      throw Refusal{"dmlop does not read this operator", "",
-                    "dmlop ops --onnx lists those that it reads"};
+      throw Refusal{"dmlop does not read this operator", "", remedy_of_unknown(node)};
     if (row->map == nullptr) Mapping::refuse(row->reason);
     if (scope.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +

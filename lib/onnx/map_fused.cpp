@@ -85,14 +85,16 @@ constexpr KnownActivation clip{"Clip", {"min", "max"}};
 
 const KnownActivation& find_activation(const std::string& type, bool may_clip) {
   if (may_clip && type == clip.type) return clip;
-  std::vector<std::string_view> known;
+  std::vector<std::string> known;
   for (const KnownActivation& activation : known_activations) {
     if (activation.type == type) return activation;
-    known.push_back(activation.type);
+    known.emplace_back(activation.type);
   }
-  if (may_clip) known.insert(known.begin(), clip.type);
-  Mapping::refuse("its activation is \"" + printable(type) + "\"",
-                  "activations that are fused are " + join(known));
+  if (may_clip) known.emplace(known.begin(), clip.type);
+  const std::string nearest = nearest_name(type, known);
+  throw Refusal{"its activation is \"" + printable(type) + "\"",
+                "activations that are fused are " + join(known),
+                nearest.empty() ? "" : "did you mean \"" + nearest + "\"?"};
 }
 
 /// The activation whose attributes stand behind a prefix. Nothing if the node has none.

@@ -140,6 +140,7 @@ TEST_CASE("onnx fused: what FusedConv cannot be is refused") {
   };
   refused({text("activation", "Gelu")},
           "its activation is \"Gelu\"\n  rule: activations that are fused are Clip, Elu, ");
+  refused({text("activation", "relu")}, "did you mean \"Relu\"?");
   refused({text("activation", "LeakyRelu")},
           "its activation_params has 0 numbers\n  rule: LeakyRelu has 1: alpha");
   refused({text("activation", "Relu"), reals("activation_params", {1})},

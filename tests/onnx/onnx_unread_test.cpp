@@ -53,6 +53,13 @@ TEST_CASE("onnx unread: an operator that a version of ONNX does not have is refu
   CHECK(count > 50);
 }
 
+TEST_CASE("onnx unread: an operator that is not known may be meant for another") {
+  check_refused({"Sofmax", {matrix}}, "help: did you mean \"Softmax\"?");
+  check_refused({"FusedConv", {image, image}}, "help: write the domain com.microsoft");
+  check_refused({"Softmax", {matrix}, {}, 1, 17, "com.microsoft"},
+                "help: leave the domain out: it is an operator of ONNX itself");
+}
+
 TEST_CASE("onnx unread: an attribute of another version is not to be removed without thought") {
   check_refused({"Clip", {matrix}, {real("min", 0), real("max", 6)}, 1, 13},
                 "remove it if it changes no output, or correct the version of ONNX's operators, "
