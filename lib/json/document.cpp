@@ -142,7 +142,8 @@ bool Document::refuse_as_text(Diagnostics& diagnostics) const {
   // The first field of every ONNX model is its version; no JSON begins with this byte.
   if (text_.starts_with('\x08') || (source_.file.ends_with(".onnx") && !text_.starts_with('{')))
     return refuse(0, "this is an ONNX model; expected JSON",
-                  "run, check, inspect and convert take ONNX models whose name ends in .onnx");
+                  "run, check, inspect and convert take ONNX models whose name ends in .onnx; a "
+                  "job of a batch is {\"graph\": \"MODEL.onnx\"}");
   using namespace std::string_view_literals;
   if (text_.starts_with("\xFF\xFE\0\0"sv) || text_.starts_with("\0\0\xFE\xFF"sv))
     return refuse(0, "this is UTF-32 text", "save the file as UTF-8");

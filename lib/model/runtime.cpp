@@ -287,7 +287,15 @@ Execution Runtime::dispatch(const DispatchCommand& command) {
   const BoundPlan bound = bind(command);
   require_indices(bound, command);
   Execution execution{.times = {}, .device = backend_.spec(), .notice = {}};
-  if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
+  const auto run = [&] {
+    if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
+  };
+  const Dispatchable& operation = model_.dispatchables[command.dispatchable];
+  if (model_.dispatchables.size() > 1)
+    with_context(
+        "\"" + printable(operation.name) + "\" (" + operation.description->spec->name + ")", run);
+  else
+    run();
   require_intact(bound);
   if (std::find(devices_.begin(), devices_.end(), execution.device) == devices_.end())
     devices_.push_back(execution.device);
