@@ -60,7 +60,7 @@ constexpr std::uint32_t size = 1, name = 2;
 template <typename T>
 void require_room(const std::vector<T>& list, std::size_t most, const char* things) {
   if (list.size() >= most)
-    throw Error(ErrorKind::invalid_input,
+    throw Error(ErrorKind::unavailable,
                 "there are more than " + std::to_string(most) + " " + things);
 }
 
@@ -246,8 +246,8 @@ void read_graph(Message message, OnnxGraph& graph, auto&& read_node) {
 
 OnnxGraph read_inner_graph(Message message, std::size_t depth) {
   if (depth > graphs_nested_max)
-    throw Error(ErrorKind::invalid_input, "more than " + std::to_string(graphs_nested_max) +
-                                              " graphs stand inside each other");
+    throw Error(ErrorKind::unavailable, "more than " + std::to_string(graphs_nested_max) +
+                                            " graphs stand inside each other");
   OnnxGraph graph;
   read_graph(message, graph, [&](Message inner, Node& node) { read_node(inner, node, depth); });
   return graph;
@@ -369,6 +369,24 @@ bool is_onnx(std::span<const std::byte> bytes) {
          bytes[1] <= version_max;
 }
 
+namespace {
+
+/// What a file that cannot be read is instead, and what to do with it.
+std::string remedy_of_bytes(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.starts_with("version https://git-lfs"))
+    return "it is a pointer of Git LFS: git lfs pull gets the model";
+  if (text.starts_with("\x1F\x8B")) return "it is compressed: unpack it with gunzip";
+  if (text.starts_with("PK\3\4")) return "it is an archive: unpack it with unzip";
+  if (text.starts_with("<")) return "it is a page of the web: download the model itself";
+  if (is_onnx(bytes))
+    return "it may be cut off at its end, at byte " + std::to_string(bytes.size()) +
+           ": copy or download it again";
+  return "";
+}
+
+}  // namespace
+
 std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std::byte> bytes,
                                    Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.size();
@@ -378,7 +396,12 @@ std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std:
     Reader(model, bytes, diagnostics).read();
   } catch (const Error& error) {
     diagnostics.push_back(
-        {.file = path, .message = "this is no ONNX model: " + std::string(error.what())});
+        {.kind = error.kind(),
+         .file = path,
+         .message = (error.kind() == ErrorKind::unavailable ? "this ONNX model is not read: "
+                                                            : "this is no ONNX model: ") +
+                    std::string(error.what()),
+         .suggestion = error.kind() == ErrorKind::unavailable ? "" : remedy_of_bytes(bytes)});
   }
   if (diagnostics.size() > before) return std::nullopt;
   return model;

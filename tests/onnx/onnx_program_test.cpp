@@ -591,6 +591,24 @@ TEST_CASE("onnx program: a test whose input has no file is refused") {
   CHECK(has(sample.run({"run", "t", "--cpu"}).output, "FAILED"));
 }
 
+TEST_CASE("onnx program: what is no model hears what it is instead") {
+  const Sample sample;
+  const std::string model_bytes = sample.folder().read("onnx/model.onnx");
+  const auto said = [&](const std::string& bytes) {
+    sample.folder().write("m.onnx", bytes);
+    const ProgramResult checked = sample.run({"check", "m.onnx", "--dim", "batch=1"});
+    CHECK(checked.code == 3);
+    return checked.error;
+  };
+  CHECK(has(said(model_bytes.substr(0, 100)),
+            "help: it may be cut off at its end, at byte 100: copy or download it again"));
+  CHECK(has(said("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"), "git lfs pull"));
+  CHECK(has(said("\x1F\x8B\x08 packed"), "unpack it with gunzip"));
+  CHECK(has(said("PK\3\4 packed"), "unpack it with unzip"));
+  CHECK(has(said("<!DOCTYPE html>"), "download the model itself"));
+  CHECK_FALSE(has(said("?"), "help:"));
+}
+
 TEST_CASE("onnx program: ops --onnx lists what each operator becomes") {
   const auto list = dmlop_program({"ops", "--onnx"});
   CHECK(list.code == 0);
