@@ -37,6 +37,7 @@ bool replace_types(Description& description, DataType type) {
     auto* scalar = std::get_if<Scalar>(&field.value);
     const bool is_number = scalar != nullptr && scalar->member.starts_with("Float");
     if (is_number && scalar->type && is_floating(*scalar->type)) scalar->member.clear();
+    if (scalar != nullptr) scalar->is_narrowed = true;
   }
   return has_any;
 }

@@ -43,6 +43,8 @@ struct Scalar {
   std::optional<DataType> type = {};
   std::uint64_t bits = 0;  // the union's eight bytes as a little-endian number
   double approximate = 0;  // for messages and formulas
+  /// It was written for a wider type: beyond the range of its own type it is infinite.
+  bool is_narrowed = false;
 };
 
 struct Size2d {

@@ -69,14 +69,14 @@ Reading read_integer(const json::Value& written, DataType type) {
   return reading;
 }
 
-Reading read_float(const json::Value& written, DataType type) {
+Reading read_float(const json::Value& written, DataType type, bool may_be_infinite) {
   Reading reading{.must_be = "a number, \"inf\", \"-inf\" or \"nan\""};
   const bool is_word = written.kind == json::Value::Kind::string;
   const auto number = is_word ? word_value(written.text) : json::nearest_double(written);
   if (!number) return reading;
   const auto element = element_from(type, *number);
   const double narrow = element_value(type, element.data());
-  if (!is_word && std::isinf(narrow)) {
+  if (!is_word && !may_be_infinite && std::isinf(narrow)) {
     refuse_size(reading, type);
     return reading;
   }
@@ -86,8 +86,8 @@ Reading read_float(const json::Value& written, DataType type) {
   return reading;
 }
 
-Reading read_as(const json::Value& written, DataType type) {
-  if (is_floating(type)) return read_float(written, type);
+Reading read_as(const json::Value& written, DataType type, bool may_be_infinite = false) {
+  if (is_floating(type)) return read_float(written, type, may_be_infinite);
   return visit_type(type, [&](auto value) -> Reading {
     using T = decltype(value);
     if constexpr (std::is_integral_v<T>) {
@@ -101,7 +101,7 @@ Reading read_as(const json::Value& written, DataType type) {
 // The union's member must be that of the type. DxDispatch puts the bits of a FLOAT16 into UInt16.
 Reading read_member(const Scalar& scalar) {
   const DataType type = *scalar.type;
-  if (scalar.member.empty()) return read_as(*scalar.written, type);
+  if (scalar.member.empty()) return read_as(*scalar.written, type, scalar.is_narrowed);
   const std::string wanted = union_member(type);
   if (scalar.member != wanted)
     return {.must_be = "in the union's member " + wanted + ", not " + scalar.member,

@@ -134,6 +134,21 @@ TEST_CASE("as-type: numbers whose type a field gives get the type") {
   }
 }
 
+// Limits of FLOAT32 stand for no limit, and FLOAT16 has no such numbers.
+TEST_CASE("as-type: numbers of fields are infinite beyond the range of the type") {
+  const TypeFolder folder;
+  folder.write("x.npy", float_npy("(3,)", {-1, 1, 70000}));
+  folder.write("clip.json", R"({"type": "ELEMENT_WISE_CLIP1", "desc": {
+      "MinMaxDataType": "FLOAT32", "Min": 0, "Max": 3.4028235e38}})");
+  constexpr std::uint16_t half_infinite = 0x7C00;
+  CHECK(folder.output({"clip.json", "-i", "x.npy", "--as-type", "FLOAT16"}) ==
+        half_npy("(3,)", {0, half_1, half_infinite}));
+  const auto written =
+      folder.run({"clip.json", "-i", "a.npy", "--set", "MinMaxDataType=FLOAT16", "-o", "y.npy"});
+  CHECK(written.code == 3);
+  CHECK(contains(written.error, "Max is 3.4028235e38, must be from -65504 to 65504"));
+}
+
 TEST_CASE("as-type: a type that the operator does not accept is refused with those that it does") {
   const TypeFolder folder;
   const auto refused = folder.run({"add.json", "-o", "y.npy", "--as-type", "FLOAT64"});

@@ -273,21 +273,38 @@ TEST_CASE("onnx program: an input with an initializer has that value unless a fi
             "input \"b\": dimension 0 is 4, but its file has the sizes [3]"));
 }
 
+/// A model of attention whose cache has a dimension "past".
+std::string attention_with_cache() {
+  const std::vector<std::string> cache{"1", "2", "past", "4"};
+  return model(
+      {.nodes = {microsoft_node("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "l", "t"}, {"a"},
+                                {integer("num_heads", 2), integer("kv_num_heads", 2)}),
+                 node("Relu", {"a"}, {"y"})},
+       .initializers = {tensor("t", 6, {1}, std::string("\x03\0\0\0", 4)),
+                        tensor("l", 6, {1}, std::string("\x02\0\0\0", 4))},
+       .inputs = {value("q", {"1", "3", "8"}), value("k", {"1", "3", "8"}),
+                  value("v", {"1", "3", "8"}), value("pk", cache), value("pv", cache)},
+       .outputs = {value("y", {"1", "3", "8"})},
+       .domain = "com.microsoft"});
+}
+
+TEST_CASE("onnx program: an operator of a graph that a GPU does not run is named") {
+  if (program_gpu().empty()) {
+    MESSAGE("SKIPPED on gpu: dmlop devices lists none");
+    return;
+  }
+  const Sample sample;
+  sample.folder().write("m.onnx", attention_with_cache());
+  const auto run = sample.run(
+      {"run", "m.onnx", "--random", "--dim", "past=4", "--device", program_gpu(), "-o", "y=y.npy"});
+  CHECK(run.code == 4);
+  CHECK(has(run.error, "\"node of a\" (MULTIHEAD_ATTENTION1): " + program_gpu() +
+                           " cannot run this operator, because "));
+}
+
 TEST_CASE("onnx program: a cache of attention may have no rows yet") {
   const Sample sample;
-  const std::vector<std::string> cache{"1", "2", "past", "4"};
-  std::string group = microsoft_node("GroupQueryAttention", {"q", "k", "v", "pk", "pv", "l", "t"},
-                                     {"y"}, {integer("num_heads", 2), integer("kv_num_heads", 2)});
-  sample.folder().write(
-      "m.onnx",
-      model({.nodes = {group},
-             .initializers = {tensor("t", 6, {1}, std::string("\x03\0\0\0", 4)),
-                              tensor("l", 6, {1}, std::string("\x02\0\0\0", 4))},
-             .inputs = {value("q", {"1", "3", "8"}), value("k", {"1", "3", "8"}),
-                        value("v", {"1", "3", "8"}), value("pk", cache), value("pv", cache)},
-             .outputs = {value("y", {})},
-             .version = 17,
-             .domain = "com.microsoft"}));
+  sample.folder().write("m.onnx", attention_with_cache());
   const auto run = [&](std::vector<std::string> arguments, const std::string& y) {
     arguments.insert(arguments.begin(), {"run", "m.onnx", "--random", "--cpu", "-o", "y=" + y});
     const ProgramResult result = sample.run(arguments);
