@@ -95,11 +95,13 @@ ElementType to_element_type(std::uint32_t type, const std::string& name) {
 Operation to_operation(const dmlop_operation* operation) {
   const dmlop_operation given =
       read_struct(&required(operation, "operation"), dmlop_operation DMLOP_OPERATION, "operation");
-  Operation made{.file = to_path(given.file),
-                 .feature_level = text_of(given.feature_level),
-                 .as = text_of(given.as),
-                 .confined_to = to_path(given.confined_to),
-                 .dimensions = to_dimensions(text_of(given.dimensions))};
+  Operation made{
+      .file = to_path(given.file),
+      .feature_level = text_of(given.feature_level),
+      .as = text_of(given.as),
+      .confined_to = to_path(given.confined_to),
+      .dimensions = to_dimensions(text_of(given.dimensions)),
+      .known_inputs = to_inputs(given.known_inputs, given.known_input_count, "known_inputs")};
   if (given.text != nullptr && given.text_size != 0) made.text.assign(given.text, given.text_size);
   if (given.text != nullptr && given.text_size == 0) made.text = given.text;
   return made;
@@ -121,11 +123,11 @@ std::variant<TensorView, std::filesystem::path> to_contents(const dmlop_tensor& 
   return view;
 }
 
-std::vector<Input> to_inputs(const dmlop_tensor* tensors, std::size_t count) {
-  if (count != 0) required(tensors, "inputs");
+std::vector<Input> to_inputs(const dmlop_tensor* tensors, std::size_t count, const char* name) {
+  if (count != 0) required(tensors, name);
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string place = "inputs[" + std::to_string(i) + "]";
+    const std::string place = std::string(name) + "[" + std::to_string(i) + "]";
     required(tensors[i].name, (place + ".name").c_str());
     inputs.push_back({tensors[i].name, to_contents(tensors[i], place)});
   }

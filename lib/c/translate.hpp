@@ -54,7 +54,9 @@ Value& required(Value* pointer, const char* name) {
 }
 
 Operation to_operation(const dmlop_operation* operation);
-std::vector<Input> to_inputs(const dmlop_tensor* tensors, std::size_t count);
+/// `name` is that of the list, for messages.
+std::vector<Input> to_inputs(const dmlop_tensor* tensors, std::size_t count,
+                             const char* name = "inputs");
 std::variant<TensorView, std::filesystem::path> to_contents(const dmlop_tensor& tensor,
                                                             const std::string& name);
 ElementType to_element_type(std::uint32_t type, const std::string& name);

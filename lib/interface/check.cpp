@@ -53,9 +53,15 @@ NamedFile to_named_file(const Input& input) {
           .memory = MemoryTensor{to_data_type(type), sizes, strides, bytes}};
 }
 
+void refuse_known_inputs(const Operation& operation) {
+  if (!operation.known_inputs.empty())
+    throw Error(ErrorKind::usage, "known_inputs are those of an ONNX model");
+}
+
 CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,
                                  const std::vector<Target>* targets, Purpose purpose) {
   require_contents(operation);
+  refuse_known_inputs(operation);
   CheckedOperation prepared;
   JobRequest request{.checking = to_checking(operation),
                      .confinement = to_confinement(operation),

@@ -20,6 +20,30 @@ struct Program::State {
 
 namespace {
 
+/// Packed copies of strided inputs, which a program does not take.
+class PackedInputs {
+ public:
+  explicit PackedInputs(const std::vector<Input>& inputs) {
+    for (const Input& input : inputs) files.push_back(packed(to_named_file(input)));
+  }
+  std::vector<NamedFile> files;
+
+ private:
+  NamedFile packed(NamedFile file) {
+    if (!file.memory || file.memory->strides.empty()) return file;
+    MemoryTensor& memory = *file.memory;
+    with_context("reading " + file.tensor + " from " + file.path,
+                 [&] { NpyFile::in_memory(memory); });
+    const ResourceTensor tensor{
+        .data_type = memory.data_type, .sizes = memory.sizes, .strides = memory.strides};
+    copies_.push_back(packed_elements(tensor, memory.bytes));
+    memory.strides.clear();
+    memory.bytes = copies_.back().bytes();
+    return file;
+  }
+  std::vector<Buffer> copies_;
+};
+
 ProgramSource source_of(const Operation& source) {
   if (source.text.empty() && source.file.empty())
     throw Error(ErrorKind::usage, "the program has no contents: give it a text or a file");
@@ -39,7 +63,11 @@ ReadProgram read_program(const Operation& source) {
   ReadProgram read;
   const GraphRequest request{.checking = to_checking(source),
                              .confinement = to_confinement(source)};
-  read.graph = load_program(source_of(source), request, read.findings, read.notes);
+  PackedInputs known(source.known_inputs);
+  ProgramSource program = source_of(source);
+  if (!is_onnx_program(program)) refuse_known_inputs(source);
+  program.inputs = std::move(known.files);
+  read.graph = load_program(program, request, read.findings, read.notes);
   if (!read.findings.empty()) read.graph.reset();
   return read;
 }
@@ -98,30 +126,6 @@ Tensor packed_tensor(const Model& model, const ResourceTensor& tensor,
   return to_tensor(name_of_resource(model, tensor.resource), tensor.data_type, tensor.sizes,
                    packed_elements(tensor, contents).bytes());
 }
-
-/// Packed copies of strided inputs, which a program does not take.
-class PackedInputs {
- public:
-  explicit PackedInputs(const std::vector<Input>& inputs) {
-    for (const Input& input : inputs) files.push_back(packed(to_named_file(input)));
-  }
-  std::vector<NamedFile> files;
-
- private:
-  NamedFile packed(NamedFile file) {
-    if (!file.memory || file.memory->strides.empty()) return file;
-    MemoryTensor& memory = *file.memory;
-    with_context("reading " + file.tensor + " from " + file.path,
-                 [&] { NpyFile::in_memory(memory); });
-    const ResourceTensor tensor{
-        .data_type = memory.data_type, .sizes = memory.sizes, .strides = memory.strides};
-    copies_.push_back(packed_elements(tensor, memory.bytes));
-    memory.strides.clear();
-    memory.bytes = copies_.back().bytes();
-    return file;
-  }
-  std::vector<Buffer> copies_;
-};
 
 void keep_edges(const Model& model, const DispatchCommand& command, Runtime& runtime,
                 std::vector<Tensor>& edges) {

@@ -151,7 +151,8 @@ class Importer {
 
   bool has_type(const std::string& title, const TensorData& data, DataType type) {
     if (stored_as(data.type) == stored_as(type)) return true;
-    refuse({.message = title + " is " + std::string(name_of(type)) + ", but its file has " +
+    refuse({.message = title + " is " + std::string(name_of(type)) + ", but " +
+                       input_sizes_.source_of_elements() + " has " +
                        std::string(name_of(data.type)) + " " + list_of(data.sizes),
             .suggestion = Advice(casting(type)).text()});
     return false;

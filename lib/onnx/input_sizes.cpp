@@ -58,8 +58,8 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
   // Files of a scalar may say that it is one element in a row.
   if (data != nullptr && is_scalar && data->sizes == Sizes{1}) return Sizes();
   if (data != nullptr && data->sizes.size() != written.size()) {
-    refuse({.message = title + " has " + counted(written.size(), "dimension") +
-                       ", but its file has the sizes " + list_of(data->sizes),
+    refuse({.message = title + " has " + counted(written.size(), "dimension") + ", but " +
+                       source_of_elements() + " has the sizes " + list_of(data->sizes),
             .suggestion = remedy_of_array(data->sizes, wanted)});
     return std::nullopt;
   }
@@ -75,8 +75,8 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
     sizes.push_back(wanted[i] ? *wanted[i] : data->sizes[i]);
     if (!wanted[i]) remember(written[i], sizes.back(), place);
     if (data == nullptr || data->sizes[i] == sizes.back()) continue;
-    refuse({.message = place + " is " + std::to_string(sizes.back()) +
-                       ", but its file has the sizes " + list_of(data->sizes),
+    refuse({.message = place + " is " + std::to_string(sizes.back()) + ", but " +
+                       source_of_elements() + " has the sizes " + list_of(data->sizes),
             .suggestion = remedy_of_array(data->sizes, wanted)});
     return std::nullopt;
   }

@@ -22,6 +22,10 @@ class InputSizes {
 
   /// A size for a name that no input has would change nothing, and is a finding.
   void require_known_dimensions();
+  /// How messages call what gives an input its elements: "its file", or "its array" of a call.
+  const char* source_of_elements() const {
+    return request_.size_source == SizeSource::call ? "its array" : "its file";
+  }
   /// The sizes of an input. Nothing, with a finding, if they are not known or differ from those of
   /// its file, which may be null.
   std::optional<Sizes> of(const ValueInfo& input, const std::string& title, const TensorData* data);

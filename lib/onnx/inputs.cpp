@@ -30,9 +30,18 @@ RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::st
                   ":1,3,224,224");
 }
 
-TensorData read_input(const std::string& path, const std::optional<RawForm>& form,
-                      const ValueInfo& input) {
-  if (form) return read_npy_file(path, form_of_input(*form, input, path));
+/// A copy of elements that belong to the caller. Errors: invalid_input unless they are as many as
+/// the sizes say.
+TensorData copy_of(const MemoryTensor& tensor) {
+  NpyFile::in_memory(tensor);
+  return new_data(tensor.data_type, tensor.sizes, {tensor.bytes.begin(), tensor.bytes.end()});
+}
+
+TensorData read_input(const NamedFile& file, const std::string& path, const ValueInfo& input) {
+  if (file.memory)
+    return with_context("reading " + printable(file.tensor) + " from " + path,
+                        [&] { return copy_of(*file.memory); });
+  if (file.raw) return read_npy_file(path, form_of_input(*file.raw, input, path));
   return is_tensor_proto(path) ? read_tensor_file(path) : read_npy_file(path);
 }
 
@@ -77,7 +86,7 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                              .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
                                                            : "did you mean \"" + nearest + "\"?"});
     } else if (const auto index = static_cast<std::size_t>(found - names.begin());
-               !files.emplace(name, read_input(path, file.raw, model.inputs[index])).second) {
+               !files.emplace(name, read_input(file, path, model.inputs[index])).second) {
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
                              .message = "the input \"" + printable(name) + "\" has two files"});

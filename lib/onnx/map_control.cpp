@@ -11,7 +11,7 @@ void map_if(Mapping& node) {
     throw Refusal{"its condition \"" + printable(std::string(node.node().inputs[0])) +
                       "\" must be known before anything runs",
                   "DirectML's graphs do not branch",
-                  "make it an initializer, or give its file if it is an input of the model"};
+                  "make it an initializer, or give its elements if it is an input of the model"};
   if (condition->count() != 1 || condition->type != DataType::UInt8)
     Mapping::refuse_invalid("its condition must be one element of BOOL");
   const bool holds = condition->bytes.front() != std::byte{0};

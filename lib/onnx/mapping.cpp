@@ -74,7 +74,7 @@ const TensorData& Mapping::known(std::size_t input) const {
   if (const TensorData* data = value.known()) return *data;
   throw Refusal{"its " + title_of_input(input) + " must be known before anything runs",
                 "sizes and fields of an operator are fixed when DirectML creates it",
-                "make it an initializer, or give its file if it is an input of the model",
+                "make it an initializer, or give its elements if it is an input of the model",
                 ErrorKind::invalid_input};
 }
 

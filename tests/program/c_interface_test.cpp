@@ -279,6 +279,30 @@ TEST_CASE("C interface: an ONNX model in memory, which the caller may change aft
   dmlop_program_free(program);
 }
 
+TEST_CASE("C interface: an input of an ONNX model may be known when it is loaded") {
+  std::ifstream file(samples + "onnx/model.onnx", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  dmlop_operation source = DMLOP_OPERATION;
+  source.text = bytes.data();
+  source.text_size = bytes.size();
+  source.dimensions = "batch=2";
+  const Vector x(std::vector<float>(8, 1), "x");
+  source.known_inputs = &x.tensor;
+  source.known_input_count = 1;
+  dmlop_program* program = nullptr;
+  dmlop_error* refused = nullptr;
+  CHECK(dmlop_load(&source, &program, &refused) == DMLOP_INVALID);  // 8 numbers in one dimension
+  dmlop_error_free(refused);
+  const std::uint64_t sizes[]{2, 4};
+  dmlop_tensor matrix = x.tensor;
+  matrix.rank = 2;
+  matrix.sizes = sizes;
+  source.known_inputs = &matrix;
+  succeed([&](dmlop_error** error) { return dmlop_load(&source, &program, error); });
+  CHECK(dmlop_program_inputs(program).count == 0);
+  dmlop_program_free(program);
+}
+
 TEST_CASE("C interface: inputs of 4 bits are passed as their type, or as bytes") {
   const Cpu cpu;
   const dmlop_operation source = operation_of(R"({

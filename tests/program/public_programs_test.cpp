@@ -298,6 +298,42 @@ TEST_CASE("public programs: an ONNX model, with the sizes of its dimensions") {
   CHECK(failure_of([&] { dmlop::Program none(source); }).kind() == FailureKind::invalid_input);
 }
 
+TEST_CASE("public programs: an input of an ONNX model that decides sizes is known from the start") {
+  using namespace onnx_bytes;
+  const dmlop::Operation source{
+      .text = model({.nodes = {node("Reshape", {"x", "sizes"}, {"y"})},
+                     .inputs = {value("x", {"2", "4"}), value("sizes", {"2"}, 7)},
+                     .outputs = {value("y", {})},
+                     .version = 14}),
+      .file = "m.onnx"};
+  const auto unknown = dmlop::check(source).findings;
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].help ==
+        "make it an initializer, or give its elements if it is an input of the model");
+  // Every second number of the caller's, who may change them afterwards.
+  std::vector<std::int64_t> numbers{4, 0, 2, 0};
+  dmlop::Operation known = source;
+  known.known_inputs = {{"sizes", dmlop::view(numbers, {2}, {2})}};
+  const dmlop::Program program(known);
+  numbers.assign(4, 7);
+  REQUIRE(program.inputs().size() == 1);
+  CHECK(program.outputs()[0].sizes == std::vector<std::uint64_t>{4, 2});
+  const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, 8};
+  const auto outputs = cpu().run(program, {{"x", dmlop::view(x, {2, 4})}});
+  CHECK(std::ranges::equal(outputs[0].elements<float>(), x));
+  known.known_inputs = {{"shape", dmlop::view(numbers, {2}, {2})}};
+  CHECK(failure_of([&] { dmlop::Program none(known); }).findings().at(0).message ==
+        "the model has no input \"shape\"");
+  const std::vector<float> reals{4, 2};
+  known.known_inputs = {{"sizes", dmlop::view(reals, {2})}};
+  CHECK(dmlop::check(known).findings.at(0).message ==
+        "input \"sizes\" is INT64, but its array has FLOAT32 [2]");
+  known.text = R"({"type": "PADDING"})";
+  known.file.clear();
+  CHECK(failure_of([&] { dmlop::check(known); }).what() ==
+        std::string("known_inputs are those of an ONNX model"));
+}
+
 TEST_CASE("public programs: an input of an ONNX model that no node reads may be given") {
   using namespace onnx_bytes;
   const dmlop::Program program(

@@ -462,6 +462,15 @@ def test_onnx_models():
     assert unknown.endswith('help: give "batch" a size in dimensions')
     with pytest.raises(dmlop.Usage):
         dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
+    known = dmlop.load(SAMPLES / "onnx/model.onnx", known_inputs={"x": x})
+    assert known.inputs == []
+    name = model.outputs[0].name
+    assert np.array_equal(known.run(device="cpu")[name], result[name])
+    assert "known_inputs is a list" in refusal(
+        dmlop.Usage, lambda: dmlop.load(SAMPLES / "onnx/model.onnx", known_inputs=[x])
+    )
+    with pytest.raises(dmlop.Usage):
+        dmlop.load(SAMPLES / "graph/graph.json", known_inputs={"x": x})
 
 
 NAMES = ["a=b", "=", "a=1", "a,b", ",", "a=b,c=d", "a b", " ", '"a"', "'", "a\\b", "a/b", "/", "../a", "a:b", "[0]", "a[0]",

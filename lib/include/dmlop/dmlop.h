@@ -117,9 +117,13 @@ typedef struct dmlop_operation {
   const char* as;            /* the judge: "page", "directml-1.15.4"; NULL: the JSON */
   const char* confined_to;   /* the folder that paths in the JSON may not leave; NULL: any */
   const char* dimensions;    /* of an ONNX model, by name: "batch=2,length=8"; may be NULL */
+  /* Of an ONNX model: inputs that become constants, because sizes or fields of its operators depend
+   * on their elements. They are no inputs of the program then. May be NULL. */
+  const dmlop_tensor* known_inputs;
+  size_t known_input_count;
 } dmlop_operation;
 #define DMLOP_OPERATION \
-  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /* What a call that may take long gets. NULL stands for DMLOP_CALL. */
 typedef struct dmlop_call {

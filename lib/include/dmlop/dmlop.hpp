@@ -136,6 +136,9 @@ struct Operation {
   std::filesystem::path confined_to = {};
   /// Of an ONNX model: the sizes of dimensions that have a name.
   std::map<std::string, std::uint64_t> dimensions = {};
+  /// Of an ONNX model: inputs that become constants, because sizes or fields of its operators
+  /// depend on their elements. They are no inputs of the program then.
+  std::vector<Input> known_inputs = {};
 };
 
 enum class FailureKind : std::uint8_t {

@@ -91,6 +91,7 @@ class Source:
         judge: Optional[str] = None,
         confined_to: Any = None,
         dimensions: Optional[Mapping[str, int]] = None,
+        known_inputs: Optional[Mapping[str, Any]] = None,
     ):
         self.text: Optional[bytes] = None
         self.file: Optional[str] = None
@@ -110,7 +111,12 @@ class Source:
         is_alone = self.file is None and not names_files
         self.key: Any = tuple(self._keep) if is_alone else None
         size = len(self.text) if self.text else 0
-        self.struct = OperationStruct(sizeof(OperationStruct), self._keep[0], size, *self._keep[1:])
+        known = by_name("known_inputs", known_inputs)
+        self._views = [view(name, value, packed=True) for name, value in known.items()]
+        self._known = make_structs(list(known), self._views, True) if known else None
+        self.struct = OperationStruct(
+            sizeof(OperationStruct), self._keep[0], size, *self._keep[1:], self._known, len(known)
+        )
 
     def _read(self, op: Any, fields: Dict[str, Any]) -> None:
         if isinstance(op, MappingLike):

@@ -41,6 +41,8 @@ class OperationStruct(ctypes.Structure):
         ("as_", c_char_p),
         ("confined_to", c_char_p),
         ("dimensions", c_char_p),
+        ("known_inputs", POINTER(TensorStruct)),
+        ("known_input_count", c_size_t),
     ]
 
 

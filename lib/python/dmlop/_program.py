@@ -102,7 +102,12 @@ def load(
     judge: Optional[str] = None,
     confined_to: Any = None,
     dimensions: Optional[Mapping[str, int]] = None,
+    known_inputs: Optional[Mapping[str, Any]] = None,
 ) -> Program:
     """Reads and checks a program: a path, also of a folder, bytes, JSON text, or a dict as in JSON.
-    `dimensions` are the sizes of an ONNX model's dimensions that have a name."""
-    return Program(Source(program, None, feature_level, judge, confined_to, dimensions))
+    `dimensions` are the sizes of an ONNX model's dimensions that have a name. `known_inputs` are
+    inputs of an ONNX model that become constants, because sizes or fields of its operators depend
+    on their elements; they are not given to `run`."""
+    return Program(
+        Source(program, None, feature_level, judge, confined_to, dimensions, known_inputs)
+    )
