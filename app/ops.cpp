@@ -7,7 +7,6 @@
 #include "command.hpp"
 #include "example.hpp"
 #include "exit_codes.hpp"
-#include "gpu/limits.hpp"
 #include "guide/operator_json.hpp"
 #include "guide/page.hpp"
 #include "guide/words.hpp"
@@ -118,10 +117,6 @@ void print_operator(const OperatorSpec& spec) {
   print({"DML_OPERATOR_", spec.name, " (from feature level ", to_text(spec.introduced), ")\n",
          spec.summary, "\n", spec.source,
          "\nRuns on: ", runs_on.empty() ? "nothing yet" : join(runs_on), "\n"});
-  for (const gpu::FieldLimit& limit : gpu::field_limits) {
-    if (limit.operator_name == spec.name)
-      print({"On the CPU alone: with ", limit.field, ", because ", limit.reason, "\n"});
-  }
   if (!runs_on.empty() && !runs_large_on_gpu(spec))
     print({"On the CPU alone: with tensors larger than the buffers of a device\n"});
   const auto related = related_operators(spec.name);

@@ -1,5 +1,5 @@
 // Rows of all heads as they are used: HeadRowsKernel (lib/ops/kernels/attention.hpp). A thread computes the elements of
-// 16 bytes of output. Inputs: the rows, the bias, the earlier rows.
+// 16 bytes of output. Inputs: the rows, the bias, the earlier rows, and their lengths.
 #include "parameters/head_rows.hlsli"
 #define PARAMETERS HeadRowsParameters
 #include "elements.hlsli"
@@ -27,11 +27,21 @@ uint offset_in(uint input, uint4 place) {
          place.x * parameters[0].strides[4 * input + 3];
 }
 
+// How many earlier rows a sequence has.
+uint past_rows_of(uint batch) {
+  if (HAS_LENGTHS == 0) return parameters[0].past_rows;
+  const int length = int(load_word(4, batch * parameters[0].length_stride));
+  return length <= 0 ? 0 : min(uint(length), parameters[0].past_rows);
+}
+
 float value_at(uint4 place) {
-  const bool is_past = PAST_TYPE != 0 && place.y < parameters[0].past_rows;
+  const uint past_rows = past_rows_of(place.w);
+  const bool is_past = PAST_TYPE != 0 && place.y < past_rows;
   if (is_past) return load_real(3, is_past ? offset_in(2, place) : 0, PAST_TYPE);
-  place.y -= parameters[0].past_rows;
-  float value = load_real(1, is_past ? 0 : offset_in(0, place), INPUT_TYPE);
+  place.y -= past_rows;
+  const bool is_behind = HAS_LENGTHS != 0 && place.y >= parameters[0].new_rows;
+  if (is_behind) return 0.0f;
+  float value = load_real(1, is_past || is_behind ? 0 : offset_in(0, place), INPUT_TYPE);
   if (BIAS_TYPE != 0) {
     place.y = 0;
     value += load_real(2, offset_in(1, place), BIAS_TYPE);

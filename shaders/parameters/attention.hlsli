@@ -12,6 +12,7 @@ struct AttentionParameters {
   uint mask_strides[4];
   uint part_keys, parts;     // of the sums of values
   float scale, filter_value;
+  uint past_rows, length_stride;  // of the lengths of earlier keys
 };
 
 // The specialization constants of attention_scores.hlsli.
@@ -24,4 +25,5 @@ struct AttentionParameters {
   VALUE(5, BIAS_BUFFER) \
   VALUE(6, MASK)           /* enum AttentionMask */ \
   VALUE(7, IS_BIAS_SCALED) \
-  VALUE(8, IS_VECTORS)  /* queries, keys and values are FLOAT32, and attention_tiles.hlsl reads them by fours */
+  VALUE(8, IS_VECTORS)  /* queries, keys and values are FLOAT32, and attention_tiles.hlsl reads them by fours */ \
+  VALUE(9, LENGTHS_BUFFER) /* 0: there are none; attention.hlsl alone takes lengths of earlier keys */

@@ -5,6 +5,7 @@ struct HeadRowsParameters {
   uint rows;  // of a head
   uint size;  // of a row
   uint past_rows;
+  uint new_rows, length_stride;  // of the lengths of the earlier rows
   // Of the rows, the bias and the earlier rows, in this order: the first element, and the strides of batch, head, row
   // and element.
   uint offsets[3];
@@ -16,4 +17,5 @@ struct HeadRowsParameters {
   VALUE(0, OUTPUT_TYPE) \
   VALUE(1, INPUT_TYPE) \
   VALUE(2, BIAS_TYPE)   /* 0: there is none */ \
-  VALUE(3, PAST_TYPE)   /* 0: there are none */
+  VALUE(3, PAST_TYPE)   /* 0: there are none */ \
+  VALUE(4, HAS_LENGTHS) /* of the earlier rows; what is behind the new ones is 0 then */

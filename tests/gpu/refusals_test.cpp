@@ -11,7 +11,6 @@
 #include "built_kernels.hpp"
 #include "gpu/device.hpp"
 #include "gpu/dispatch.hpp"
-#include "gpu/limits.hpp"
 #include "gpu/steps.hpp"
 #include "ops/operator.hpp"
 #include "paths.hpp"
@@ -88,20 +87,6 @@ TEST_CASE("refusals: a GPU runs the example of every operator with every data ty
     }
   }
   CHECK(plans > 1000);
-}
-
-TEST_CASE("refusals: ops says which fields no kernel takes") {
-  AttentionKernel kernel;
-  kernel.past_lengths.emplace();
-  CHECK(gpu::make_dispatches(kernel).refusal == gpu::past_lengths_limit.reason);
-  for (const gpu::FieldLimit& limit : gpu::field_limits) {
-    const OperatorSpec* spec = find_spec(limit.operator_name);
-    REQUIRE(spec != nullptr);
-    CHECK(spec->find_field(limit.field) != nullptr);
-    const std::string text = dmlop_program({"ops", std::string(limit.operator_name)}).output;
-    CHECK(text.find("\nOn the CPU alone: with " + std::string(limit.field) + ", because " +
-                    std::string(limit.reason) + "\n") != std::string::npos);
-  }
 }
 
 TEST_CASE("refusals: ops says whose tensors must fit the buffers of a device") {

@@ -5,7 +5,6 @@
 #include "base/threshold.hpp"
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/parameters.hpp"
-#include "gpu/limits.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -80,6 +79,10 @@ AttentionParameters parameters_of(const AttentionKernel& kernel, const Slices& s
                  word);
   parameters.scale = static_cast<float>(kernel.scale);
   parameters.filter_value = static_cast<float>(kernel.filter);
+  if (kernel.past_lengths) {
+    parameters.past_rows = word(kernel.past_lengths->rows);
+    parameters.length_stride = word(kernel.past_lengths->stride);
+  }
   return parameters;
 }
 
@@ -204,31 +207,33 @@ bool can_run_by_rows(const AttentionKernel& kernel, const Slices& slices, const 
 }  // namespace
 
 Dispatches dispatches_of(const AttentionKernel& kernel) {
-  if (kernel.past_lengths) return refused(past_lengths_limit.reason);
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))
     return refused("GPU kernels compute with at most 32 bits");
-  const bool in_tiles = runs_in_tiles(kernel);
+  const bool in_tiles = !kernel.past_lengths && runs_in_tiles(kernel);
   const Slices slices = slices_of(kernel);
   const StageWork work = work_of(kernel, slices);
   if (!in_tiles && !can_run_by_rows(kernel, slices, work))
     return refused("its vectors or sums are longer than a GPU kernel takes");
   const bool has_mask = kernel.mask != AttentionMask::none;
+  std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   Dispatch dispatch;
-  set_specialization(dispatch,
-                     AttentionSpecialization{.OUTPUT_TYPE = known_type(kernel.output_type),
-                                             .QUERY_TYPE = known_type(kernel.query.data_type),
-                                             .KEY_TYPE = known_type(kernel.key.data_type),
-                                             .VALUE_TYPE = known_type(kernel.value.data_type),
-                                             .BIAS_TYPE = type_of(kernel.position_bias),
-                                             .BIAS_BUFFER = has_mask ? 5U : 4U,
-                                             .MASK = kernel.mask,
-                                             .IS_BIAS_SCALED = kernel.is_bias_scaled,
-                                             .IS_VECTORS = has_vectors(kernel)});
+  set_specialization(dispatch, AttentionSpecialization{
+                                   .OUTPUT_TYPE = known_type(kernel.output_type),
+                                   .QUERY_TYPE = known_type(kernel.query.data_type),
+                                   .KEY_TYPE = known_type(kernel.key.data_type),
+                                   .VALUE_TYPE = known_type(kernel.value.data_type),
+                                   .BIAS_TYPE = type_of(kernel.position_bias),
+                                   .BIAS_BUFFER = has_mask ? 5U : 4U,
+                                   .MASK = kernel.mask,
+                                   .IS_BIAS_SCALED = kernel.is_bias_scaled,
+                                   .IS_VECTORS = has_vectors(kernel),
+                                   .LENGTHS_BUFFER = kernel.past_lengths ? word(inputs + 1) : 0U});
   set_parameters(dispatch, parameters_of(kernel, slices));
-  const std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
+  if (kernel.past_lengths) ++inputs;
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
-  if (suits_matrices(kernel)) dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
+  if (!kernel.past_lengths && suits_matrices(kernel))
+    dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
   if (in_tiles) {
     run_in_tiles(kernel, dispatch);
   } else {

@@ -3,7 +3,6 @@
 
 #include "gpu/kernels/kinds.hpp"
 #include "gpu/kernels/walk.hpp"
-#include "gpu/limits.hpp"
 
 namespace dmlop::gpu::kernels {
 namespace {
@@ -32,7 +31,6 @@ uint add_input(HeadRowsParameters& parameters, std::size_t i, const HeadRowsKern
 }  // namespace
 
 Dispatches dispatches_of(const HeadRowsKernel& kernel) {
-  if (kernel.past_lengths) return refused(past_lengths_limit.reason);
   if (size_of(kernel.output_type) > 4 || is_64_bit(kernel.input) || is_64_bit(kernel.bias) ||
       is_64_bit(kernel.past))
     return refused("GPU kernels compute with at most 32 bits");
@@ -42,16 +40,22 @@ Dispatches dispatches_of(const HeadRowsKernel& kernel) {
   parameters.rows = word(kernel.rows);
   parameters.size = word(kernel.size);
   parameters.past_rows = word(kernel.past_rows);
+  if (kernel.past_lengths) {
+    parameters.new_rows = word(kernel.past_lengths->new_rows);
+    parameters.length_stride = word(kernel.past_lengths->stride);
+  }
   Dispatch dispatch;
   dispatch.kernel = "head_rows";
   set_specialization(
       dispatch, HeadRowsSpecialization{.OUTPUT_TYPE = any_type(kernel.output_type),
                                        .INPUT_TYPE = add_input(parameters, 0, kernel, kernel.input),
                                        .BIAS_TYPE = add_input(parameters, 1, kernel, kernel.bias),
-                                       .PAST_TYPE = add_input(parameters, 2, kernel, kernel.past)});
+                                       .PAST_TYPE = add_input(parameters, 2, kernel, kernel.past),
+                                       .HAS_LENGTHS = kernel.past_lengths.has_value()});
   // The rows stand for an input that is not there, so that the next one has its place.
   const std::size_t past = kernel.bias ? 2 : 1;
   dispatch.inputs = {0, kernel.bias ? std::size_t{1} : 0, kernel.past ? past : 0};
+  if (kernel.past_lengths) dispatch.inputs.push_back(past + (kernel.past ? 1 : 0));
   set_parameters(dispatch, parameters);
   const std::size_t size = size_of(kernel.output_type);
   dispatch.stages.emplace_back(0, threads_for(kernel.output_elements() * size),
