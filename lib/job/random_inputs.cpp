@@ -67,6 +67,13 @@ Ranges lengths(const BenchInput& input) {
   return {{1, static_cast<double>(sizes[has_axis ? input.unsigned_of("Axis") : 1])}};
 }
 
+/// All earlier keys count.
+Ranges lengths_of_past(const BenchInput& input) {
+  const TensorDesc* past = input.description.find_tensor("PastKeyTensor");
+  const double rows = past == nullptr ? 0 : static_cast<double>(past->sizes.end()[-2]);
+  return {{rows, rows}};
+}
+
 /// The images that regions lie in: the input or, where a gradient goes without it, its gradient.
 const Sizes& images(const BenchInput& input) {
   const TensorDesc* tensor = input.description.find_tensor("InputTensor");
@@ -173,6 +180,7 @@ constexpr Row rows[] = {
     {"ONE_HOT", "IndicesTensor", along_output_axis},
     {"MAX_UNPOOLING", "IndicesTensor", places_in_output},
     {"", "BatchIndicesTensor", images_of_batch},
+    {"MULTIHEAD_ATTENTION", "PastSequenceLengthsTensor", lengths_of_past},
     {"", "SequenceLengthsTensor", lengths},
     {"", "ROITensor", regions},
     {"MULTIHEAD_ATTENTION", "MaskTensor", mask},

@@ -94,6 +94,21 @@ TEST_CASE("random inputs: they suit the field") {
   const auto four = numbers(quantized, "InputTensor", {});
   CHECK(*std::min_element(four.begin(), four.end()) == -8);
   CHECK(*std::max_element(four.begin(), four.end()) == 7);
+  const auto floats = [](std::vector<int> sizes) {
+    return Json{{"DataType", "FLOAT32"}, {"Sizes", std::move(sizes)}};
+  };
+  Json attention{{"QueryHeadCount", 2},
+                 {"KeyValueHeadCount", 2},
+                 {"MaskType", "NONE"},
+                 {"Scale", 1},
+                 {"MaskFilterValue", 0}};
+  for (const char* field : {"QueryTensor", "KeyTensor", "ValueTensor"})
+    attention[field] = floats({3, 1, 8});
+  for (const char* field : {"PastKeyTensor", "PastValueTensor"})
+    attention[field] = floats({3, 2, 5, 4});
+  attention["PastSequenceLengthsTensor"] = {{"DataType", "INT32"}, {"Sizes", {3}}};
+  CHECK(numbers(described("MULTIHEAD_ATTENTION1", attention), "PastSequenceLengthsTensor", {}) ==
+        std::vector<double>{5, 5, 5});
 }
 
 TEST_CASE("random inputs: run --example --random works for every operator") {
