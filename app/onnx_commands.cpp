@@ -50,7 +50,7 @@ std::string domain_of(const onnx::OnnxOperator& row) {
 }
 
 /// "Conv", or "com.microsoft.FusedConv".
-std::string title_of(const onnx::OnnxOperator& row) {
+std::string name_with_domain(const onnx::OnnxOperator& row) {
   return (*row.domain == '\0' ? "" : std::string(row.domain) + ".") + row.name;
 }
 
@@ -61,7 +61,7 @@ std::vector<onnx::OnnxOperator> rows_of(const std::string& name) {
   std::ranges::copy_if(onnx::onnx_operators(), std::back_inserter(rows),
                        [&](const onnx::OnnxOperator& row) {
                          return name.empty() || lower_case(row.name) == wanted ||
-                                lower_case(title_of(row)) == wanted;
+                                lower_case(name_with_domain(row)) == wanted;
                        });
   return rows;
 }
@@ -170,7 +170,7 @@ void print_onnx_operators(Format format, const std::string& name) {
   }
   if (format == Format::markdown) print({"| ONNX | DirectML |\n|---|---|\n"});
   for (const onnx::OnnxOperator& row : rows) {
-    const std::string title = title_of(row);
+    const std::string title = name_with_domain(row);
     const std::string what =
         row.map != nullptr ? row.becomes : "not supported: " + std::string(row.reason);
     if (format == Format::markdown) print({"| ", title, " | ", what, " |\n"});
