@@ -20,13 +20,15 @@ constexpr std::array<std::string_view, 9> inputs_inside{
 
 /// An input of the node, as its function calls it; "" if it is left out.
 std::string_view input_of(const Mapping& node, std::size_t input) {
-  return node.has(input) ? inputs_inside[input] : "";
+  return node.has(input) ? inputs_inside.at(input) : "";
 }
 
-std::vector<std::string_view> inputs_of(const Mapping& node, std::size_t count) {
+std::vector<std::string_view> inputs_of(const Mapping& node) {
+  if (node.input_count() > inputs_inside.size())
+    Mapping::refuse("it has " + counted(node.input_count(), "input"),
+                    "at most " + std::to_string(inputs_inside.size()) + " are read");
   std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < std::min(count, node.input_count()); ++i)
-    names.push_back(input_of(node, i));
+  for (std::size_t i = 0; i < node.input_count(); ++i) names.push_back(input_of(node, i));
   return names;
 }
 
@@ -147,7 +149,7 @@ std::vector<Attribute> other_attributes(const Mapping& node) {
 }
 
 void map_with_activation(Mapping& node, Node operation, const std::optional<Node>& activation) {
-  operation.inputs = inputs_of(node, node.input_count());
+  operation.inputs = inputs_of(node);
   operation.attributes = other_attributes(node);
   operation.outputs = {"before activation"};
   std::vector<Node> nodes{std::move(operation)};

@@ -311,6 +311,13 @@ TEST_CASE("onnx fused: a product or an activation that is none is refused") {
                  17,
                  of_provider},
                 "its fused_activation_domain is \"own\"");
+  check_refused({"DmlFusedSum",
+                 std::vector<Numbers>(12, a),
+                 {text("fused_activation", "Relu")},
+                 1,
+                 17,
+                 of_provider},
+                "it has 12 inputs\n  rule: at most 9 are read");
   check_refused({"DmlFusedGemm", {a, b}, {}, 1, 17, of_provider},
                 "its attribute fused_activation is missing");
 }
