@@ -150,14 +150,9 @@ bool is_onnx_operator(const std::string& name) {
 
 void print_onnx_operators(Format format, const std::string& name) {
   const std::vector<onnx::OnnxOperator> rows = rows_of(name);
-  if (rows.empty()) {
-    std::vector<std::string> names;
-    for (const onnx::OnnxOperator& row : onnx::onnx_operators()) names.emplace_back(row.name);
-    const std::string nearest = nearest_name(name, names);
+  if (rows.empty())
     throw Error(ErrorKind::usage, "no operator of ONNX models is called \"" + name + "\"; " +
-                                      (nearest.empty() ? "`dmlop ops --onnx` lists them"
-                                                       : "did you mean \"" + nearest + "\"?"));
-  }
+                                      onnx::remedy_of_unknown_operator(name));
   if (format == Format::json) {
     Json list = Json::array();
     for (const onnx::OnnxOperator& row : rows) {

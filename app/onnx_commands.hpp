@@ -26,7 +26,7 @@ struct OnnxOptions {
 /// Runs the data sets of an ONNX test, compares the outputs, and returns the exit code.
 int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const ModelRun& options);
 
-/// Whether an operator of ONNX models has this name, in any domain, as they write it or not.
+/// Whether an operator of ONNX models has this name, in any domain and however it is capitalized.
 bool is_onnx_operator(const std::string& name);
 
 /// The table of ONNX's operators, of `dmlop ops --onnx`: all, or those of one name. Errors: usage

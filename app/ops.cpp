@@ -146,14 +146,9 @@ void print_operator(const OperatorSpec& spec) {
 
 int print_one(const OpsOptions& options) {
   std::string_view name = options.name;
-  const std::string of_all = options.of_all();
-  if (options.onnx && !options.example && !options.feature_level) {
-    print_onnx_operators(options.format, options.name);
-    return exit_done;
-  }
-  if (!of_all.empty())
-    throw Error(ErrorKind::usage, of_all + " is about all operators; dmlop ops " + options.name +
-                                      " shows those of one");
+  if (!options.of_all().empty())
+    throw Error(ErrorKind::usage, options.of_all() + " is about all operators; dmlop ops " +
+                                      options.name + " shows those of one");
   if (options.feature_level)
     throw Error(ErrorKind::usage, "--feature-level is for the list of operators; dmlop ops " +
                                       options.name + " shows what each level supports");
@@ -249,7 +244,7 @@ int print_all(const OpsOptions& options) {
   } else if (options.errors) {
     print_errors(options.format);
   } else if (options.onnx) {
-    print_onnx_operators(options.format, "");
+    print_onnx_operators(options.format, options.name);
   } else {
     print_speeds(options.format);
   }
@@ -310,7 +305,10 @@ Action add_ops(OptionList& command) {
                   "Write all that is known about operators as one page for browsers")
       .type_name("FILE");
   add_format_option(command, options->format, true);
-  return [options] { return options->name.empty() ? print_list(*options) : print_one(*options); };
+  return [options] {
+    const bool is_list = options->name.empty() || options->of_all() == "--onnx";
+    return is_list ? print_list(*options) : print_one(*options);
+  };
 }
 
 }  // namespace dmlop::app

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "onnx/declaration.hpp"
 #include "onnx/fold.hpp"
 #include "onnx/fuse.hpp"
 #include "onnx/input_sizes.hpp"
@@ -355,16 +356,10 @@ class Importer {
 
   /// What a node with an unknown operator may mean: that of another domain, or another name.
   static std::string remedy_of_unknown(const Node& node) {
-    std::vector<std::string> names;
-    for (const OnnxOperator& row : onnx_operators()) {
-      if (row.name == node.type)
-        return *row.domain == '\0' ? "leave the domain out: it is an operator of ONNX itself"
-                                   : "write the domain " + std::string(row.domain);
-      names.emplace_back(row.name);
-    }
-    const std::string nearest = nearest_name(node.type, names);
-    return nearest.empty() ? "dmlop ops --onnx lists those that it reads"
-                           : "did you mean \"" + nearest + "\"?";
+    const auto found = std::ranges::find(onnx_operators(), node.type, &OnnxOperator::name);
+    if (found == onnx_operators().end()) return remedy_of_unknown_operator(node.type);
+    return *found->domain == '\0' ? "leave the domain out: it is an operator of ONNX itself"
+                                  : "write the domain " + std::string(found->domain);
   }
 
   const OnnxOperator& row_of(const Node& node, const Scope& scope) const {
@@ -435,7 +430,10 @@ class Importer {
       return;
     }
     Value& value = found->second;
-    warn_of_declaration(output, value);
+    if (auto warning = warning_of_declaration(output, value)) {
+      warning->file = model_.path;
+      imported_.graph.warnings.push_back(*std::move(warning));
+    }
     std::string edge = value.edge;
     const bool is_input = std::find(inputs_.begin(), inputs_.end(), name) != inputs_.end();
     if (value.constant || is_input || value.edge != name) {
@@ -448,45 +446,6 @@ class Importer {
     }
     imported_.graph.outputs.push_back(edge);
     imported_.outputs.push_back({name, value.type, value.sizes});
-  }
-
-  /// ONNX Runtime refuses outputs of another type than the model says, and warns of other sizes.
-  void warn_of_declaration(const ValueInfo& output, const Value& value) {
-    if (output.element_type == 0) return;
-    const auto type = data_type_of(output.element_type);
-    const bool is_boolean = output.element_type == static_cast<int>(ElementType::boolean);
-    const auto is_size = [](std::uint64_t size, const Dimension& dimension) {
-      return !dimension.size || *dimension.size < 0 ||
-             static_cast<std::uint64_t>(*dimension.size) == size;
-    };
-    const bool has_sizes = !output.sizes || std::ranges::equal(value.sizes, *output.sizes, is_size);
-    if (type == value.type && is_boolean == value.is_boolean && has_sizes) return;
-    const auto name_of_either = [](DataType one, bool is_bool) {
-      return is_bool ? "BOOL" : std::string(name_of(one));
-    };
-    warn(
-        {.message = "the output \"" + printable(std::string(output.name)) + "\" is " +
-                    name_of_either(value.type, value.is_boolean) + " " + list_of(value.sizes) +
-                    ", but the model says " +
-                    (type ? name_of_either(*type, is_boolean) : name_of_type(output.element_type)) +
-                    " " + text_of(output.sizes),
-         .rule = "the model says the type and the sizes of its outputs",
-         .suggestion = "correct what the model says, for example with onnx.shape_inference"});
-  }
-
-  void warn(Diagnostic warning) {
-    warning.file = model_.path;
-    imported_.graph.warnings.push_back(std::move(warning));
-  }
-
-  /// "[n, 3, ?]".
-  static std::string text_of(const std::optional<std::vector<Dimension>>& sizes) {
-    std::vector<std::string> texts;
-    for (const Dimension& dimension : sizes.value_or(std::vector<Dimension>{}))
-      texts.push_back(dimension.size           ? std::to_string(*dimension.size)
-                      : dimension.name.empty() ? "?"
-                                               : printable(std::string(dimension.name)));
-    return sizes ? "[" + join(texts) + "]" : "of any sizes";
   }
 
   /// An output is that of an operator, so what is none becomes one. It keeps its name, unless it is

@@ -73,7 +73,7 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
       continue;
     }
     sizes.push_back(wanted[i] ? *wanted[i] : data->sizes[i]);
-    if (!wanted[i]) remember(written[i], sizes.back(), place);
+    if (!wanted[i]) remember(written[i], sizes.back(), title);
     if (data == nullptr || data->sizes[i] == sizes.back()) continue;
     refuse({.message = place + " is " + std::to_string(sizes.back()) + ", but " +
                        source_of_elements() + " has the sizes " + list_of(data->sizes),
@@ -94,15 +94,15 @@ void InputSizes::refuse_unknown(const Dimension& dimension, const std::string& p
 
 /// Files may give dimensions of one name different sizes, which are then broadcast, or do not fit.
 void InputSizes::remember(const Dimension& dimension, std::uint64_t size,
-                          const std::string& place) {
+                          const std::string& title) {
   if (dimension.name.empty()) return;
   const std::string name(dimension.name);
-  const auto& [first, where] = from_files_.try_emplace(name, size, place).first->second;
+  const auto& [first, where] = from_files_.try_emplace(name, size, title).first->second;
   if (first == size) return;
   warnings_.push_back({.file = model_.path,
-                       .message = place + " \"" + printable(name) + "\" is " +
-                                  std::to_string(size) + ", but " + where + " of that name is " +
-                                  std::to_string(first),
+                       .message = "the dimension \"" + printable(name) + "\" is " +
+                                  std::to_string(size) + " in " + title + ", but " +
+                                  std::to_string(first) + " in " + where,
                        .rule = "dimensions of one name have one size"});
 }
 

@@ -37,7 +37,7 @@ class InputSizes {
   std::string remedy_of_size(const std::string& name) const;
   void refuse(Diagnostic finding);
   void refuse_unknown(const Dimension& dimension, const std::string& place);
-  void remember(const Dimension& dimension, std::uint64_t size, const std::string& place);
+  void remember(const Dimension& dimension, std::uint64_t size, const std::string& title);
 
   const OnnxModel& model_;
   const ImportRequest& request_;

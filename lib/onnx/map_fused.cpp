@@ -10,6 +10,7 @@
 #include "onnx/attention.hpp"
 #include "onnx/rows.hpp"
 #include "onnx/windows.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -158,16 +159,11 @@ void map_with_activation(Mapping& node, Node operation, const std::optional<Node
   set_function(node, std::move(nodes), {"output"});
 }
 
-/// A node that moves the channels to the second place, or to the last.
-Node transpose_node(std::size_t dimensions, bool to_second) {
-  std::vector<std::int64_t> order{0};
-  for (std::size_t i = 1; i + 1 < dimensions; ++i)
-    order.push_back(static_cast<std::int64_t>(to_second ? i : i + 1));
-  order.insert(to_second ? order.begin() + 1 : order.end(),
-               to_second ? static_cast<std::int64_t>(dimensions) - 1 : 1);
+Node transpose_node(const std::vector<std::size_t>& order) {
   return {.type = "Transpose",
-          .attributes = {
-              {.name = "perm", .kind = AttributeKind::integers, .integers = std::move(order)}}};
+          .attributes = {{.name = "perm",
+                          .kind = AttributeKind::integers,
+                          .integers = {order.begin(), order.end()}}}};
 }
 
 /// A convolution, an input that is added to it, and an activation. In NhwcFusedConv, the channels
@@ -176,28 +172,26 @@ void map_convolution_with_activation(Mapping& node) {
   const bool is_nhwc = std::string_view(node.row().name).starts_with("Nhwc");
   require_windows(node.in(0).sizes);
   const std::size_t dimensions = node.in(0).sizes.size();
-  const auto with_channels = [&](Sizes sizes, bool to_second) {
-    if (!is_nhwc) return sizes;
-    const auto middle = to_second ? sizes.end() - 1 : sizes.begin() + 2;
-    std::rotate(sizes.begin() + 1, middle, sizes.end());
-    return sizes;
+  const auto to_second = channels_to_second(dimensions), to_last = channels_to_last(dimensions);
+  const auto reordered = [&](const Sizes& sizes, const std::vector<std::size_t>& order) {
+    return is_nhwc ? in_order(sizes, order) : sizes;
   };
   require_fitting_filter(node, node.in(0).sizes, is_nhwc ? dimensions - 1 : 1, node.in(1).sizes, 1);
   const Convolution convolution =
-      convolution_of(node, with_channels(node.in(0).sizes, true), node.in(1).sizes);
+      convolution_of(node, reordered(node.in(0).sizes, to_second), node.in(1).sizes);
   if (node.has(3))
-    Mapping::require_sizes("Z", node.in(3).sizes, with_channels(convolution.output, false),
+    Mapping::require_sizes("Z", node.in(3).sizes, reordered(convolution.output, to_last),
                            "it is added to what the convolution makes");
   std::vector<Node> nodes;
-  const auto channels_second = [&](std::size_t input, std::string_view made) {
+  const auto with_channels_second = [&](std::size_t input, std::string_view made) {
     if (!is_nhwc) return input_of(node, input);
-    nodes.push_back(transpose_node(dimensions, true));
+    nodes.push_back(transpose_node(to_second));
     nodes.back().inputs = {input_of(node, input)};
     nodes.back().outputs = {made};
     return made;
   };
-  const std::string_view image = channels_second(0, "image");
-  const std::string_view added = node.has(3) ? channels_second(3, "added") : "";
+  const std::string_view image = with_channels_second(0, "image");
+  const std::string_view added = node.has(3) ? with_channels_second(3, "added") : "";
   nodes.push_back({.type = "Conv",
                    .inputs = {image, input_of(node, 1), input_of(node, 2)},
                    .outputs = {"convolution"},
@@ -208,7 +202,7 @@ void map_convolution_with_activation(Mapping& node) {
     add_behind(nodes, *activation);
     nodes.back().outputs = {"activation"};
   }
-  if (is_nhwc) add_behind(nodes, transpose_node(dimensions, false));
+  if (is_nhwc) add_behind(nodes, transpose_node(to_last));
   nodes.back().outputs = {"output"};
   // Before version 11, the numbers of Clip are attributes.
   const bool clips = activation && activation->type == clip.type;

@@ -246,27 +246,18 @@ void map_convolution(Mapping& node) {
   add_convolution(node, "FORWARD", from, filter, 2, node.output(0, from.type, made.output), made);
 }
 
-/// The view with the channels, which stand last, in the second place.
-View with_channels_second(const View& view) {
-  std::vector<std::size_t> order{0, view.sizes.size() - 1};
-  for (std::size_t i = 1; i + 1 < view.sizes.size(); ++i) order.push_back(i);
-  return transposed(view, order);
-}
-
 /// The channels of the input, of the output and of each filter stand last.
 void map_nhwc_convolution(Mapping& node) {
   require_windows(node.in(0).sizes);
   const std::size_t last = node.in(0).sizes.size() - 1;
   require_fitting_filter(node, node.in(0).sizes, last, node.in(1).sizes, last);
-  const View from = with_channels_second(node.view(0));
-  const View filter = with_channels_second(node.view(1));
+  const auto to_second = channels_to_second(last + 1);
+  const View from = transposed(node.view(0), to_second);
+  const View filter = transposed(node.view(1), to_second);
   const Convolution convolution = convolution_of(node, from.sizes, filter.sizes);
   const View made = node.temporary(from.type, convolution.output);
   add_convolution(node, "FORWARD", from, filter, 2, made, convolution);
-  std::vector<std::size_t> order{0};
-  for (std::size_t i = 2; i < made.sizes.size(); ++i) order.push_back(i);
-  order.push_back(1);
-  const View reordered = transposed(made, order);
+  const View reordered = transposed(made, channels_to_last(last + 1));
   // An operator that writes an output of the model writes its elements in their order.
   node.add_identity(reordered, node.output(0, from.type, reordered.sizes));
 }
@@ -417,6 +408,19 @@ constexpr OnnxOperator window_table[]{
 };
 
 }  // namespace
+
+std::vector<std::size_t> channels_to_second(std::size_t dimensions) {
+  std::vector<std::size_t> order{0, dimensions - 1};
+  for (std::size_t i = 1; i + 1 < dimensions; ++i) order.push_back(i);
+  return order;
+}
+
+std::vector<std::size_t> channels_to_last(std::size_t dimensions) {
+  std::vector<std::size_t> order{0};
+  for (std::size_t i = 2; i < dimensions; ++i) order.push_back(i);
+  order.push_back(1);
+  return order;
+}
 
 Windows plain_windows_of(const Mapping& node, const std::vector<std::uint64_t>& sizes) {
   const std::size_t dimensions = sizes.size();

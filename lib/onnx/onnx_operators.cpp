@@ -2,6 +2,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "onnx/rows.hpp"
 
 namespace dmlop::onnx {
@@ -34,6 +35,14 @@ const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view d
     if (row.name == name && row.domain == domain) return &row;
   }
   return nullptr;
+}
+
+std::string remedy_of_unknown_operator(std::string_view name) {
+  std::vector<std::string> names;
+  for (const OnnxOperator& row : onnx_operators()) names.emplace_back(row.name);
+  const std::string nearest = nearest_name(name, names);
+  return nearest.empty() ? "dmlop ops --onnx lists the operators that are read"
+                         : "did you mean \"" + nearest + "\"?";
 }
 
 }  // namespace dmlop::onnx

@@ -26,6 +26,10 @@ struct Convolution {
   std::uint64_t groups = 1;
 };
 
+/// The order of dimensions that moves channels from the last place to the second, or back.
+std::vector<std::size_t> channels_to_second(std::size_t dimensions);
+std::vector<std::size_t> channels_to_last(std::size_t dimensions);
+
 /// Refuses images that DirectML's windows do not slide over.
 void require_windows(const Sizes& sizes);
 

@@ -585,9 +585,8 @@ TEST_CASE("onnx program: files that give one name two sizes are warned of") {
   CHECK(run("a.pb").error == "");
   const auto other = run("b.pb");
   CHECK(other.code == 0);
-  CHECK(has(other.error,
-            "warning: input \"b\": dimension 0 \"n\" is 1, but input \"a\": dimension 0 of that "
-            "name is 3\n"));
+  CHECK(
+      has(other.error, "warning: the dimension \"n\" is 1 in input \"b\", but 3 in input \"a\"\n"));
 }
 
 TEST_CASE("onnx program: a test whose input has no file is refused") {
