@@ -139,15 +139,25 @@ class Importer {
     }
     *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
               *sizes, {},    {}};
-    if (data != nullptr) give(*value, *data);
+    if (data != nullptr) give(*value, *data, title);
     inputs_.push_back(name);
   }
 
   /// An input whose elements a file has is a constant of the graph.
-  void give(Value& value, const TensorData& data) {
-    value.edge = edge_of_constant(value.edge);
+  void give(Value& value, const TensorData& data, const std::string& title) {
+    const std::string name = value.edge;
+    value.edge = edge_of_constant(name);
     value.given = data;
     value.given->sizes = value.sizes;
+    if (!has_4_bits(value.type) || has_4_bits(data.type)) return;
+    // NumPy has no type of 4 bits: each element has a byte.
+    try {
+      value.given =
+          data_of_elements(value.type, value.sizes, {data.bytes.begin(), data.bytes.end()});
+    } catch (const Error& error) {
+      lost_.insert(name);
+      refuse({.kind = error.kind(), .message = title + ": " + error.what()});
+    }
   }
 
   bool has_type(const std::string& title, const TensorData& data, DataType type) {

@@ -34,7 +34,8 @@ RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::st
 /// the sizes say.
 TensorData copy_of(const MemoryTensor& tensor) {
   NpyFile::in_memory(tensor);
-  return new_data(tensor.data_type, tensor.sizes, {tensor.bytes.begin(), tensor.bytes.end()});
+  return data_of_elements(tensor.data_type, tensor.sizes,
+                          {tensor.bytes.begin(), tensor.bytes.end()});
 }
 
 TensorData read_input(const NamedFile& file, const std::string& path, const ValueInfo& input) {

@@ -201,6 +201,9 @@ TensorData read_tensor_file(const std::string& path, const SharedConfinement& co
 /// The elements of a .npy file, which may have none, or, with a form, of a raw file. Errors: as
 /// NpyFile::open.
 TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form = {});
+/// New elements in memory that have a byte each if they are of 4 bits. Errors: invalid_input if one
+/// does not fit 4 bits.
+TensorData data_of_elements(DataType type, Sizes sizes, std::vector<std::byte> elements);
 /// New elements in memory.
 TensorData new_data(DataType type, Sizes sizes, std::vector<std::byte> bytes);
 

@@ -332,9 +332,18 @@ TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& 
   std::vector<std::byte> bytes(npy.data().size());
   copy_elements(Elements(npy), bytes.data());
   require_intact(npy, path);
-  TensorData data = new_data(header.data_type, header.sizes, std::move(bytes));
+  TensorData data = data_of_elements(header.data_type, header.sizes, std::move(bytes));
   data.path = path;
   return data;
+}
+
+TensorData data_of_elements(DataType type, Sizes sizes, std::vector<std::byte> elements) {
+  if (!has_4_bits(type)) return new_data(type, std::move(sizes), std::move(elements));
+  if (const auto beyond = first_beyond_4_bits(type, elements))
+    throw Error(ErrorKind::invalid_input, "element " + std::to_string(*beyond) + " is " +
+                                              element_text(stored_as(type), &elements[*beyond]) +
+                                              ", which does not fit " + std::string(name_of(type)));
+  return new_data(type, std::move(sizes), packed_4_bits(elements));
 }
 
 TensorData new_data(DataType type, Sizes sizes, std::vector<std::byte> bytes) {

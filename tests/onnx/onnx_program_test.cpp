@@ -300,6 +300,29 @@ TEST_CASE("onnx program: a GPU runs attention with a cache as the CPU does") {
   CHECK_MESSAGE(run.code == 0, run.error);
 }
 
+TEST_CASE("onnx program: an input of 4 bits comes from bytes, or from two elements in a byte") {
+  const Sample sample;
+  sample.folder().write("m.onnx",
+                        model({.nodes = {node("DequantizeLinear", {"x", "scale"}, {"y"})},
+                               .initializers = {tensor("scale", 1, {}, raw_floats({0.5F}))},
+                               .inputs = {value("x", {"3"}, 21)},
+                               .outputs = {value("y", {"3"})},
+                               .version = 21}));
+  const auto run = [&](const std::string& file) {
+    return sample.run({"run", "m.onnx", "--cpu", "-i", file, "-o", "y=y.npy"});
+  };
+  sample.folder().write("x.npy", npy("|u1", "(3,)", "\x01\x02\x0F"));
+  sample.folder().write("x.bin", "\x21\x0F");
+  for (const char* file : {"x=x.npy", "x=x.bin:UINT4"}) {
+    CAPTURE(file);
+    const ProgramResult result = run(file);
+    CHECK_MESSAGE(result.code == 0, result.error);
+    CHECK(sample.folder().read("y.npy") == float_npy("(3,)", {0.5F, 1, 7.5F}));
+  }
+  sample.folder().write("x.npy", npy("|u1", "(3,)", "\x01\x02\x10"));
+  CHECK(has(run("x=x.npy").error, "input \"x\": element 2 is 16, which does not fit UINT4"));
+}
+
 TEST_CASE("onnx program: a cache of attention may have no rows yet") {
   const Sample sample;
   sample.folder().write("m.onnx", attention_with_cache());
