@@ -105,6 +105,10 @@ uint extended(uint bits, uint type) {
   return is_signed(type) ? uint(int(bits << unused) >> unused) : bits;
 }
 
+// The nearest float. Some drivers round an integer of 32 bits without a sign twice, but not one of 31 bits; what that
+// loses cannot reach a half alone.
+float real_of_word(uint a) { return (a >> 31) == 0 ? float(int(a)) : float(int(a >> 1 | (a & 1))) * 2.0f; }
+
 // An element of at most 32 bits as a number. Each floating type has a line.
 #define REAL_OF_FLOAT32 if (type == FLOAT32) return asfloat(bits);
 #define REAL_OF_FLOAT16 if (type == FLOAT16) return f16tof32(bits);
@@ -115,7 +119,7 @@ uint extended(uint bits, uint type) {
 float real_of(uint bits, uint type) {
 #define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) REAL_OF_##kind(name)
 #include "data_types.def"
-  return is_signed(type) ? float(int(extended(bits, type))) : float(bits);
+  return is_signed(type) ? float(int(extended(bits, type))) : size_of(type) == 4 ? real_of_word(bits) : float(int(bits));
 }
 float load_real(uint input, uint at, uint type) { return real_of(load_bits(input, at, size_of(type)), type); }
 

@@ -89,11 +89,11 @@ uint2 wide_of(uint bits, uint type) {
 float real_of_wide(uint2 a) {
   const bool is_negative = (a.y >> 31) != 0;
   const uint2 magnitude = is_negative ? negated(a) : a;
-  if (magnitude.y == 0) return is_negative ? -float(magnitude.x) : float(magnitude.x);
+  if (magnitude.y == 0) return is_negative ? -real_of_word(magnitude.x) : real_of_word(magnitude.x);
   const uint zeros = 31 - firstbithigh(magnitude.y);
   const uint top = zeros == 0 ? magnitude.y : magnitude.y << zeros | magnitude.x >> (32 - zeros);
   const uint rest = zeros == 0 ? magnitude.x : magnitude.x << zeros;
-  const float result = float(top | (rest != 0 ? 1 : 0)) * power_of_two(int(32 - zeros));
+  const float result = real_of_word(top | (rest != 0 ? 1 : 0)) * power_of_two(int(32 - zeros));
   return is_negative ? -result : result;
 }
 #endif

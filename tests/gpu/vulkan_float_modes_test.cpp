@@ -11,6 +11,7 @@
 #include "folder.hpp"
 #include "gpu/vulkan/float_modes.hpp"
 #include "gpu/vulkan/kernels.hpp"
+#include "gpu/vulkan/specialize.hpp"
 #include "gpu_device.hpp"
 #include "program.hpp"
 #include "spirv_tools.hpp"
@@ -60,6 +61,28 @@ TEST_CASE("float modes: every module asks for them, for each width of its floats
   CHECK(with_32 >= 69);
   CHECK(with_16 >= 2);  // products and attention with cooperative matrices
   CHECK(without >= 1);  // copies
+}
+
+// The Vulkan specification leaves the direction of rounding to drivers, and AMD's round toward
+// zero.
+TEST_CASE("float modes: drivers pack halves only where they are known to round to the nearest") {
+  REQUIRE(has_command("spirv-dis"));
+  const Folder folder;
+  const std::vector<std::uint32_t> of_halves(24, static_cast<std::uint32_t>(DataType::Float16));
+  std::size_t packing = 0;
+  for (const gpu::vulkan::Kernel& kernel : gpu::vulkan::kernels()) {
+    CAPTURE(kernel.name);
+    const auto packs = [&](std::uint32_t rounds_halves) {
+      const std::array of_device{rounds_halves};
+      const std::vector<std::uint32_t> module =
+          gpu::vulkan::specialized(kernel.spirv(), of_halves, of_device);
+      return contains(spirv_text(module, folder), " PackHalf2x16 ");
+    };
+    if (packs(1)) ++packing;
+    // Only NVIDIA's driver has the extension that the kernels with matrices need.
+    if (kernel.name.find("_matrices") == std::string_view::npos) CHECK_FALSE(packs(0));
+  }
+  CHECK(packing >= 20);
 }
 
 TEST_CASE("float modes: a device that offers none gets modules as they are") {

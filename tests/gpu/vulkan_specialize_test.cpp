@@ -24,7 +24,8 @@ namespace {
 using Words = std::vector<std::uint32_t>;
 
 /// A module whose function begins with %unknown, an integer that no constant decides. Its three
-/// specialization constants are %a = 5, %b = 6 and the boolean %flag = true.
+/// specialization constants are %a = 5, %b = 6 and the boolean %flag = true. Two more are of the
+/// device: %device = 700 and %next_of_device = 800.
 Words assembled(const std::string& globals, const std::string& body, const Folder& folder) {
   folder.write("module.spvasm", R"(
     OpCapability Shader
@@ -39,6 +40,8 @@ Words assembled(const std::string& globals, const std::string& body, const Folde
     OpDecorate %a SpecId 0
     OpDecorate %b SpecId 1
     OpDecorate %flag SpecId 2
+    OpDecorate %device SpecId 64
+    OpDecorate %next_of_device SpecId 65
     %void = OpTypeVoid
     %bool = OpTypeBool
     %uint = OpTypeInt 32 0
@@ -52,6 +55,8 @@ Words assembled(const std::string& globals, const std::string& body, const Folde
     %a = OpSpecConstant %uint 5
     %b = OpSpecConstant %uint 6
     %flag = OpSpecConstantTrue %bool
+    %device = OpSpecConstant %uint 700
+    %next_of_device = OpSpecConstant %uint 800
     %pointer = OpTypePointer Private %uint
     %in = OpVariable %pointer Private
     %out = OpVariable %pointer Private
@@ -86,11 +91,11 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 /// What a specialized module stores, in order: "5 unknown" where it stores %uint_5 and then what is
 /// no constant.
-std::string stores(const std::string& body, const Words& constants,
-                   const std::string& globals = "") {
+std::string stores(const std::string& body, const Words& constants, const std::string& globals = "",
+                   const Words& of_device = {}) {
   const Folder folder;
-  const std::string text =
-      spirv_text(gpu::vulkan::specialized(assembled(globals, body, folder), constants), folder);
+  const std::string text = spirv_text(
+      gpu::vulkan::specialized(assembled(globals, body, folder), constants, of_device), folder);
   CAPTURE(text);
   CHECK(count(text, "OpSpecConstant") == 0);
   CHECK(count(text, "SpecId") == 0);
@@ -194,7 +199,7 @@ void check_values(const Words& module, const Operation& operation) {
       CAPTURE(b);
       const Words constants{a, b};
       const gpu::vulkan::ConstantValues values(instructions, module[gpu::vulkan::spirv::bound_word],
-                                               constants);
+                                               {constants, {}});
       CHECK(values.of((*store)[2]) == operation.result(a, b));
     }
   }
@@ -448,6 +453,15 @@ TEST_CASE("specialize: what is computed has no decorations any longer, and other
   CHECK(count(text, "OpDecorate %named RelaxedPrecision") == 1);
   CHECK(count(text, "%computed") == 0);
   CHECK(count(text, "OpConstant %uint 30\n") == 1);
+}
+
+TEST_CASE("specialize: constants of the device are found by ids from 64 on") {
+  const std::string body = storing("%value = OpIAdd %uint %device %next_of_device");
+  CHECK(stores(body, {}) == "1500");  // the defaults
+  CHECK(stores(body, {}, "", {11}) == "811");
+  CHECK(stores(body, {}, "", {11, 20}) == "31");
+  CHECK(stores(body, Words(70, 3)) == "1500");
+  CHECK(stores(body, Words(70, 3), "", {11, 20, 9}) == "31");
 }
 
 TEST_CASE("specialize: every kernel stays a valid module, whatever its constants are") {

@@ -82,7 +82,7 @@ bool can_be_folded(Op op) {
 }  // namespace
 
 ConstantValues::ConstantValues(std::span<const Instruction> module, std::uint32_t bound,
-                               std::span<const std::uint32_t> constants)
+                               const SpecializationValues& constants)
     : constants_(constants),
       specialization_ids_(bound),
       known_(bound),
@@ -102,7 +102,7 @@ ConstantValues::ConstantValues(std::span<const Instruction> module, std::uint32_
 void ConstantValues::read_global(const Instruction& one) {
   const auto specialized = [&](std::uint32_t otherwise) {
     const std::optional<std::uint32_t> id = specialization_ids_[one[2]];
-    return Known::of(id && *id < constants_.size() ? constants_[*id] : otherwise);
+    return Known::of(id ? constants_.find(*id).value_or(otherwise) : otherwise);
   };
   const Op op = one.op();
   if (is_type_declaration(op)) {

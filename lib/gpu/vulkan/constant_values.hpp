@@ -11,12 +11,27 @@
 
 namespace dmlop::gpu::vulkan {
 
+/// Values of specialization constants.
+struct SpecializationValues {
+  static constexpr std::uint32_t first_of_device = 64;
+
+  std::span<const std::uint32_t> of_dispatch;  // by id from 0 on
+  std::span<const std::uint32_t> of_device;    // by id from first_of_device on
+
+  /// Nothing for a constant that keeps its default.
+  std::optional<std::uint32_t> find(std::uint32_t id) const {
+    const bool is_of_device = id >= first_of_device;
+    const std::span<const std::uint32_t> values = is_of_device ? of_device : of_dispatch;
+    const std::uint32_t place = is_of_device ? id - first_of_device : id;
+    return place < values.size() ? std::optional(values[place]) : std::nullopt;
+  }
+};
+
 class ConstantValues {
  public:
   /// For modules whose switches select by integers of 32 bits, as those of all kernels do.
-  /// `constants`: the value of each specialization constant, by its id.
   ConstantValues(std::span<const spirv::Instruction> module, std::uint32_t bound,
-                 std::span<const std::uint32_t> constants);
+                 const SpecializationValues& constants);
 
   /// The value of a boolean, an integer or a float of 32 bits, where it is always the same.
   std::optional<std::uint32_t> of(std::uint32_t id) const;
@@ -53,7 +68,7 @@ class ConstantValues {
   Known of_phi(const spirv::Instruction& phi, std::uint32_t block) const;
   Known folded(spirv::Op op, std::span<const std::uint32_t> operands) const;
 
-  std::span<const std::uint32_t> constants_;
+  SpecializationValues constants_;
   std::vector<std::optional<std::uint32_t>> specialization_ids_;  // by id
   std::vector<Known> known_;
   std::vector<bool> is_type_;

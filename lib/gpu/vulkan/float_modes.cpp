@@ -60,8 +60,10 @@ FloatModes float_modes_of(VkPhysicalDevice physical) {
   if (!has_extensions(physical, std::array{float_modes_extension})) return {};
   VkPhysicalDeviceFloatControlsProperties found{
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceDriverProperties driver{
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, .pNext = &found};
   VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-                                         .pNext = &found};
+                                         .pNext = &driver};
   vkGetPhysicalDeviceProperties2(physical, &properties);
   FloatModes modes;
   if (found.shaderSignedZeroInfNanPreserveFloat16 == VK_TRUE) modes.special_values |= 16;
@@ -70,6 +72,9 @@ FloatModes float_modes_of(VkPhysicalDevice physical) {
   const bool is_independent =
       found.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   if (found.shaderDenormPreserveFloat32 == VK_TRUE && is_independent) modes.denormals |= 32;
+  // Those that all tests of FLOAT16 have run on.
+  modes.rounds_halves = driver.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY ||
+                        driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   return modes;
 }
 

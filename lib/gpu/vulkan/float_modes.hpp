@@ -15,12 +15,16 @@ namespace dmlop::gpu::vulkan {
 struct FloatModes {
   std::uint32_t special_values = 0;  // SignedZeroInfNanPreserve
   std::uint32_t denormals = 0;       // DenormPreserve
+  /// Whether the driver is known to round to the nearest FLOAT16, ties to even, when it packs two.
+  /// The Vulkan specification leaves the direction to drivers, and AMD's round toward zero.
+  bool rounds_halves = false;
 
   static constexpr std::uint32_t all_widths = 16 | 32 | 64;
   bool any() const { return (special_values | denormals) != 0; }
 };
 
-/// What a device can be asked to keep: special values of each width, denormals of 32 bits.
+/// What a device can be asked to keep: special values of each width, denormals of 32 bits. And how
+/// it rounds.
 FloatModes float_modes_of(VkPhysicalDevice physical);
 
 /// The device extension that modules with modes need.

@@ -117,8 +117,9 @@ VkPipeline Pipelines::make(const std::string& kernel,
                            std::span<const std::uint32_t> specialization) {
   const Kernel* found = find_kernel(kernel);
   if (found == nullptr) throw Error(ErrorKind::run_failed, "no kernel is called " + kernel);
+  const std::array<std::uint32_t, 1> of_device{modes_.rounds_halves ? 1U : 0U};
   const std::vector<std::uint32_t> code =
-      with_float_modes(specialized(found->spirv(), specialization), modes_);
+      with_float_modes(specialized(found->spirv(), specialization, of_device), modes_);
   const VkShaderModuleCreateInfo module_info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                              .codeSize = code.size() * sizeof code[0],
                                              .pCode = code.data()};

@@ -16,7 +16,7 @@ using spirv::Op;
 /// Writes a module anew, with what is known of it.
 class Writer {
  public:
-  Writer(std::span<const std::uint32_t> module, std::span<const std::uint32_t> constants)
+  Writer(std::span<const std::uint32_t> module, const SpecializationValues& constants)
       : instructions_(spirv::instructions_of(module)),
         values_(instructions_, module[spirv::bound_word], constants),
         is_left_out_(module[spirv::bound_word]),
@@ -197,8 +197,9 @@ class Writer {
 }  // namespace
 
 std::vector<std::uint32_t> specialized(std::span<const std::uint32_t> module,
-                                       std::span<const std::uint32_t> constants) {
-  return Writer(module, constants).write();
+                                       std::span<const std::uint32_t> constants,
+                                       std::span<const std::uint32_t> of_device) {
+  return Writer(module, {constants, of_device}).write();
 }
 
 }  // namespace dmlop::gpu::vulkan
