@@ -132,12 +132,13 @@ class AttentionPlanner {
       plan_.add(to_output, reads, {*slot});
     }
     if (!kernel.bias && !kernel.past) return heads;
+    if (!kernel.bias) kernel.output_type = heads.input.data_type;
     const std::size_t slot =
-        plan_.temporary("rows with their biases", kernel.output_elements(), sizeof(float));
+        plan_.temporary("rows of all heads", kernel.output_elements(), size_of(kernel.output_type));
     plan_.add(kernel, reads, {slot});
     const std::uint64_t row = kernel.size, head = kernel.rows * row;
     return {{kernel.batch, kernel.heads, kernel.rows, kernel.size},
-            {DataType::Float32, 0, kernel.heads * head, head, row, 1},
+            {kernel.output_type, 0, kernel.heads * head, head, row, 1},
             slot};
   }
 
