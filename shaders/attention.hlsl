@@ -14,14 +14,6 @@ uint rows_here() { return min(parameters[0].rows_at_once, all_rows() - BASE); }
 uint sums_at() { return parameters[0].rows_at_once * parameters[0].keys; }
 uint values_at() { return sums_at() + parameters[0].rows_at_once; }
 
-// How many keys count for a query: all, or with lengths the earlier ones and the new ones up to its own.
-uint counted_keys(Row at) {
-  if (LENGTHS_BUFFER == 0) return parameters[0].keys;
-  const int length = int(load_word(LENGTHS_BUFFER, at.batch * parameters[0].length_stride));
-  const uint past = length <= 0 ? 0 : min(uint(length), parameters[0].past_rows);
-  return min(past + at.query + 1, parameters[0].keys);
-}
-
 void score(uint thread) {
   const uint row = thread / parameters[0].keys;
   const uint key = thread - row * parameters[0].keys;
@@ -41,7 +33,8 @@ groupshared float shared_numbers[GROUP_SIZE];
 
 void make_powers(uint thread, uint lane) {
   const uint row = thread / GROUP_SIZE;
-  const uint keys = counted_keys(row_at(BASE + row));
+  const Row at = row_at(BASE + row);
+  const uint keys = counted_keys(at.batch, at.query);
   const uint first = row * parameters[0].keys;
   float largest = -infinity();
   for (uint i = lane; i < keys; i += GROUP_SIZE) {
@@ -88,7 +81,7 @@ void add_values(uint thread) {
   const uint value_at = offset_at(VALUE, at.batch, at.head / parameters[0].group, 0) +
                         (element - row * value_size) * parameters[0].element_strides[VALUE];
   const uint begin = part * parameters[0].part_keys;
-  const uint end = min(begin + parameters[0].part_keys, counted_keys(at));
+  const uint end = min(begin + parameters[0].part_keys, counted_keys(at.batch, at.query));
   float sum = 0.0f;
   for (uint key = begin; key < end; ++key)
     sum += asfloat(scratch[row * parameters[0].keys + key]) *

@@ -191,9 +191,9 @@ float4 larger_numbers(float4 a, float4 b) {
 float largest_of(float4 a) { return larger_number(larger_number(a.x, a.y), larger_number(a.z, a.w)); }
 float sum_of(float4 a) { return (a.x + a.y) + (a.z + a.w); }
 
-// Scores of four keys; none for keys that there are not.
-float4 scores_of_keys(float4 scores, uint key) {
-  const uint last = parameters[0].keys - 1;
+// Scores of four keys; none for those that do not count.
+float4 scores_of_keys(float4 scores, uint key, uint counted) {
+  const uint last = counted - 1;
   const float none = -infinity();
   return float4(key <= last ? scores.x : none, key + 1 <= last ? scores.y : none, key + 2 <= last ? scores.z : none,
                 key + 3 <= last ? scores.w : none);
@@ -212,7 +212,7 @@ float4 scores_of(float4 products, Block block, uint row, uint key) {
     const float score = score_of(scores.x, at, min(key + i, parameters[0].keys - 1));
     scores = float4(scores.yzw, score);
   }
-  return scores_of_keys(scores, key);
+  return scores_of_keys(scores, key, counted_keys(at.batch, at.query));
 }
 
 // The threads that share the queries of a thread leave their numbers of them side by side, in a slice that is free.
@@ -269,8 +269,8 @@ uint row_of(uint row, uint i) { return (row + i / 4 * HIGH) * 4 + i % 4; }
 #define TAKE_RIGHT_SCORES(i, half_, part) right_scores##i = slices[own_at(lane, i)];
 #define SCALE_SCORES(i, half_, part) left_scores##i *= parameters[0].scale; right_scores##i *= parameters[0].scale;
 #define END_SCORES(i, half_, part) \
-  left_scores##i = scores_of_keys(left_scores##i, first_key + column * 4); \
-  right_scores##i = scores_of_keys(right_scores##i, first_key + (column + RIGHT) * 4);
+  left_scores##i = scores_of_keys(left_scores##i, first_key + column * 4, key_count); \
+  right_scores##i = scores_of_keys(right_scores##i, first_key + (column + RIGHT) * 4, key_count);
 #define FIND_LARGEST(i, half_, part) half_##_tile.part = largest_of(larger_numbers(left_scores##i, right_scores##i));
 #define MAKE_POWERS(i, half_, part) { \
     const float shift = half_##_largest.part == -infinity() ? 0.0f : half_##_largest.part; \
@@ -303,7 +303,10 @@ void store_results(Block block, uint lane, uint row, uint column) {
 void attend(uint group, uint lane) {
   const Block block = block_of(group);
   const uint row = lane / RIGHT, column = lane % RIGHT;  // vectors, those of the other half are HIGH and RIGHT further
-  const uint size = parameters[0].size, key_count = parameters[0].keys, depth = depth_of_square(lane);
+  const uint size = parameters[0].size, depth = depth_of_square(lane);
+  // Of the last query and of the first one; they differ where there are lengths.
+  const uint key_count = counted_keys(block.batch, min(block.first_query + QUERIES, parameters[0].queries) - 1);
+  const uint keys_of_all = counted_keys(block.batch, block.first_query);
   const uint key_head_at = offset_at(KEY, block.batch, block.head / parameters[0].group, 0);
   const uint4 query_rows = rows_of_square(lane, offset_at(QUERY, block.batch, block.head, 0), parameters[0].row_strides[QUERY],
                                           block.first_query, parameters[0].queries);
@@ -339,7 +342,7 @@ void attend(uint group, uint lane) {
       buffer = 1 - buffer;
     }
     Values values = load_values(block, lane, keys_of_values(lane, first_key, 0));
-    if (MASK != 0 || BIAS_TYPE != 0) {
+    if (MASK != 0 || BIAS_TYPE != 0 || (LENGTHS_BUFFER != 0 && first_key + COLUMNS > keys_of_all)) {
       GroupMemoryBarrierWithGroupSync();
       EACH_ROW(LEAVE_LEFT_SCORES)
       finish_scores(block, lane, row, first_key, column);

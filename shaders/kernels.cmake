@@ -26,7 +26,7 @@ macro(dmlop_for_each_kernel)
   endforeach()
   foreach(kernel IN ITEMS
       cast integer_power gather gather_elements join sequence band head_rows random_bits fold scatter nonzero_count nonzero reduce scan top_k
-      attention attention_tiles recurrent window resample_walk unpool region_sample region_maximum region_gradient region_box_gradient)
+      attention attention_parts attention_tiles recurrent window resample_walk unpool region_sample region_maximum region_gradient region_box_gradient)
     dmlop_kernel(${kernel} ${kernel})
   endforeach()
   dmlop_kernel(local_response local_response)

@@ -319,6 +319,24 @@ TEST_CASE("MULTIHEAD_ATTENTION1: new keys follow the earlier ones that there are
   check_plan_case(a_case);
 }
 
+/// With earlier keys and lengths of them, from none to all.
+MultiheadAttention attention_with_past(DataType type, const Sizes& sizes, std::uint64_t group,
+                                       std::uint64_t past, Random& random) {
+  MultiheadAttention use = random_attention(type, sizes, group, random);
+  use.past_key = small_numbers(type, {sizes.batch, sizes.heads, past, sizes.size}, random, 0.25);
+  use.past_value =
+      small_numbers(type, {sizes.batch, sizes.heads, past, sizes.value_size}, random, 0.25);
+  use.past_lengths = Tensor::packed(DataType::Int32, {sizes.batch});
+  for (std::uint64_t b = 0; b < sizes.batch; ++b)
+    set_value(*use.past_lengths, {b}, static_cast<double>(random.below(past + 1)));
+  use.total = past + sizes.keys;
+  if (use.position_bias)
+    use.position_bias =
+        small_numbers(type, {sizes.batch, use.heads, sizes.queries, use.keys()}, random, 0.25);
+  if (use.mask) use.mask = random_mask(use, random);
+  return use;
+}
+
 TEST_CASE("MULTIHEAD_ATTENTION1: random lengths of earlier keys, of all layouts and masks") {
   Random random(83);
   for (int i = 0; i < 150; ++i) {
@@ -329,11 +347,7 @@ TEST_CASE("MULTIHEAD_ATTENTION1: random lengths of earlier keys, of all layouts 
     sizes.keys = sizes.queries;
     const std::uint64_t group = random.one_in(3) ? 2 : 1, past = random.from_to(1, 6);
     const DataType type = is_half ? DataType::Float16 : DataType::Float32;
-    MultiheadAttention use = random_attention(type, sizes, group, random);
-    use.past_key = small_numbers(type, {sizes.batch, sizes.heads, past, sizes.size}, random, 0.25);
-    use.past_value =
-        small_numbers(type, {sizes.batch, sizes.heads, past, sizes.value_size}, random, 0.25);
-    use.past_lengths = Tensor::packed(DataType::Int32, {sizes.batch});
+    MultiheadAttention use = attention_with_past(type, sizes, group, past, random);
     for (std::uint64_t b = 0; b < sizes.batch; ++b)
       set_value(*use.past_lengths, {b}, static_cast<double>(random.below(past + 3)) - 1);
     // Room for all, or for those of a buffer that is not outgrown.
@@ -347,6 +361,67 @@ TEST_CASE("MULTIHEAD_ATTENTION1: random lengths of earlier keys, of all layouts 
     if (use.mask) use.mask = random_mask(use, random);
     check_plan_case(case_of(use, layout, is_half ? 2e-2 : 2e-5));
   }
+}
+
+// A GPU computes them by tiles of 128 queries and 64 keys.
+TEST_CASE("MULTIHEAD_ATTENTION1: several tiles of queries and keys, with lengths of earlier keys") {
+  Random random(88);
+  for (int i = 0; i < 6; ++i) {
+    const bool is_half = i % 3 == 2;
+    const std::uint64_t queries = random.from_to(8, 200);
+    const MultiheadAttention use =
+        attention_with_past(is_half ? DataType::Float16 : DataType::Float32,
+                            {random.from_to(1, 2), random.from_to(1, 2), queries, queries,
+                             random.from_to(1, 24), 8 * random.from_to(1, 9)},
+                            random.from_to(1, 2), random.from_to(1, 200), random);
+    check_plan_case(case_of(use, {.is_numbered = true, .has_present = random.one_in(2)},
+                            is_half ? 2e-2 : 2e-5));
+  }
+}
+
+// A GPU cuts their keys into parts of 64 to 256, with vectors of keys and values or without.
+TEST_CASE("MULTIHEAD_ATTENTION1: few queries over many keys") {
+  Random random(90);
+  for (int i = 0; i < 24; ++i) {
+    const bool is_half = i % 2 == 1, has_vectors = i % 4 < 2, has_past = i % 3 != 2;
+    const DataType type = is_half ? DataType::Float16 : DataType::Float32;
+    const std::uint64_t unit = has_vectors ? 8 : 1;
+    Sizes sizes{random.from_to(1, 3),
+                random.from_to(1, 3),
+                random.from_to(1, 4),
+                has_past ? 0 : random.from_to(1, 600),
+                unit * random.from_to(1, 20 / unit + 3),
+                8 * random.from_to(1, 9)};
+    const std::uint64_t group = random.from_to(1, 3);
+    MultiheadAttention use;
+    if (has_past) {
+      sizes.keys = sizes.queries;
+      use = attention_with_past(type, sizes, group, random.from_to(1, 600), random);
+    } else {
+      use = random_attention(type, sizes, group, random);
+    }
+    check_plan_case(case_of(use, {.is_numbered = true, .has_present = has_past && random.one_in(2)},
+                            is_half ? 2e-2 : 2e-5));
+  }
+}
+
+// Values as long as a group has threads, and scores that are all -infinity in a part of the keys.
+TEST_CASE("MULTIHEAD_ATTENTION: few queries, at the limits of a group") {
+  Random random(91);
+  for (const Sizes& sizes : {Sizes{1, 1, 1, 70, 512, 1024},
+                             {1, 1, 2, 70, 513, 8},
+                             {1, 2, 1, 70, 8, 1028},
+                             {1, 1, 1, 300, 3, 2048}}) {
+    MultiheadAttention use = random_attention(DataType::Float32, sizes, 1, random);
+    use.scale = 0.01;
+    check_plan_case(case_of(use, {}, 2e-5));
+  }
+  MultiheadAttention use = random_attention(DataType::Float32, {1, 1, 1, 200, 4, 8}, 1, random);
+  use = {.query = use.query, .key = use.key, .value = use.value, .scale = 0.5};
+  set_value(use.query, {0, 0, 0}, 1);
+  for (std::uint64_t key = 64; key < 140; ++key)
+    set_value(use.key, {0, key, 0}, -std::numeric_limits<double>::infinity());
+  check_plan_case(case_of(use, {}, 2e-5));
 }
 
 void check_refused(const nlohmann::ordered_json& description, const char* message) {

@@ -1,4 +1,5 @@
-// Attention: shaders/attention.hlsl, attention_tiles.hlsl and attention_matrices.comp.
+// Attention: shaders/attention.hlsl, attention_parts.hlsl, attention_tiles.hlsl and
+// attention_matrices.comp.
 #include <algorithm>
 #include <array>
 
@@ -125,7 +126,8 @@ std::uint64_t work_of_tiles(const AttentionKernel& kernel) {
   // Of a slice of queries and keys, of one of values, and of the scores of a tile.
   const std::uint64_t load = has_vectors(kernel) ? 0 : 4;
   const std::uint64_t factors = slice + 8 * load + 1, values = slice + 2 * load + 1;
-  const bool has_more = kernel.mask != AttentionMask::none || kernel.position_bias;
+  const bool has_more =
+      kernel.mask != AttentionMask::none || kernel.position_bias || kernel.past_lengths;
   const std::uint64_t scores = (has_more ? 16 * (4 + 1) : 0) + 2 * 8;
   const std::uint64_t tile =
       divided_up(kernel.size, slice) * factors + columns_of_tile / slice * values + scores;
@@ -157,6 +159,63 @@ void run_by_rows(const AttentionKernel& kernel, const Slices& slices, const Stag
   for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once)
     add_stages(kernel, slices, work, row, std::min(slices.rows_at_once, slices.all_rows - row),
                dispatch.stages);
+}
+
+// As in attention_parts.hlsl.
+constexpr std::uint64_t part_size_most = 512;
+
+// Whether vectors of 16 bytes of floats begin in every row.
+bool has_wide_vectors(const AttentionInput& input, std::uint64_t size) {
+  return (input.data_type == DataType::Float16 || input.data_type == DataType::Float32) &&
+         begin_at(input, size, bytes_per_thread / size_of(input.data_type));
+}
+
+/// How rows are divided into parts of keys: as many as fill a device, and no more than threads of a
+/// group.
+Slices parts_of(const AttentionKernel& kernel) {
+  constexpr std::uint64_t scratch_words = 1 << 22, groups_at_least = 1024, fewest_keys = 64;
+  Slices slices{};
+  slices.all_rows = kernel.batch * kernel.queries * kernel.heads;
+  slices.part_keys = std::clamp(kernel.keys * slices.all_rows / groups_at_least / 64 * 64,
+                                fewest_keys, group_threads);
+  slices.parts = divided_up(kernel.keys, slices.part_keys);
+  const std::uint64_t rows = scratch_words / ((kernel.value_size + 2) * slices.parts);
+  slices.rows_at_once = std::clamp<std::uint64_t>(rows, 1, slices.all_rows);
+  return slices;
+}
+
+std::array<std::uint64_t, 2> work_of_parts(const AttentionKernel& kernel, const Slices& slices) {
+  constexpr std::uint64_t reductions = 64;
+  const std::uint64_t loads = kernel.size + slices.part_keys + slices.parts;
+  return {loads + reductions, 4 * slices.parts + reductions};
+}
+
+// Whether a group has room for a query and a row of values, and the rows of the output are vectors.
+bool suits_parts(const AttentionKernel& kernel) {
+  const std::uint64_t together = has_wide_vectors(kernel.value, kernel.value_size)
+                                     ? bytes_per_thread / size_of(kernel.value.data_type)
+                                     : 1;
+  const Slices slices = parts_of(kernel);
+  return kernel.size <= part_size_most && kernel.value_size / together <= group_threads &&
+         kernel.value_size * size_of(kernel.output_type) % bytes_per_thread == 0 &&
+         kernel.value_size * size_of(kernel.output_type) / bytes_per_thread <= group_threads &&
+         work_of_parts(kernel, slices)[1] <= thread_work_limit;
+}
+
+void run_in_parts(const AttentionKernel& kernel, const Slices& slices, Dispatch& dispatch) {
+  dispatch.kernel = "attention_parts";
+  dispatch.scratch_bytes =
+      slices.rows_at_once * slices.parts * (kernel.value_size + 2) * sizeof(uint);
+  const std::array<std::uint64_t, 2> work = work_of_parts(kernel, slices);
+  for (std::uint64_t row = 0; row < slices.all_rows; row += slices.rows_at_once) {
+    const std::uint64_t rows = std::min(slices.rows_at_once, slices.all_rows - row);
+    const std::array threads{rows * slices.parts * group_threads, rows * group_threads};
+    for (std::size_t step = 0; step < threads.size(); ++step) {
+      Stage& stage = dispatch.stages.emplace_back(0, threads[step], work[step]);
+      stage.step = static_cast<std::uint32_t>(step);
+      stage.base = word(row);
+    }
+  }
 }
 
 // As in attention_matrices.comp.
@@ -210,25 +269,29 @@ Dispatches dispatches_of(const AttentionKernel& kernel) {
   if (has_64_bits(kernel.query) || has_64_bits(kernel.key) || has_64_bits(kernel.value) ||
       has_64_bits(kernel.position_bias))
     return refused("GPU kernels compute with at most 32 bits");
-  const bool in_tiles = !kernel.past_lengths && runs_in_tiles(kernel);
-  const Slices slices = slices_of(kernel);
+  const bool in_tiles = runs_in_tiles(kernel);
+  const bool in_parts = !in_tiles && suits_parts(kernel);
+  const Slices slices = in_parts ? parts_of(kernel) : slices_of(kernel);
   const StageWork work = work_of(kernel, slices);
-  if (!in_tiles && !can_run_by_rows(kernel, slices, work))
+  if (!in_tiles && !in_parts && !can_run_by_rows(kernel, slices, work))
     return refused("its vectors or sums are longer than a GPU kernel takes");
   const bool has_mask = kernel.mask != AttentionMask::none;
   std::size_t inputs = 3 + (has_mask ? 1 : 0) + (kernel.position_bias ? 1 : 0);
   Dispatch dispatch;
-  set_specialization(dispatch, AttentionSpecialization{
-                                   .OUTPUT_TYPE = known_type(kernel.output_type),
-                                   .QUERY_TYPE = known_type(kernel.query.data_type),
-                                   .KEY_TYPE = known_type(kernel.key.data_type),
-                                   .VALUE_TYPE = known_type(kernel.value.data_type),
-                                   .BIAS_TYPE = type_of(kernel.position_bias),
-                                   .BIAS_BUFFER = has_mask ? 5U : 4U,
-                                   .MASK = kernel.mask,
-                                   .IS_BIAS_SCALED = kernel.is_bias_scaled,
-                                   .IS_VECTORS = has_vectors(kernel),
-                                   .LENGTHS_BUFFER = kernel.past_lengths ? word(inputs + 1) : 0U});
+  set_specialization(dispatch,
+                     AttentionSpecialization{
+                         .OUTPUT_TYPE = known_type(kernel.output_type),
+                         .QUERY_TYPE = known_type(kernel.query.data_type),
+                         .KEY_TYPE = known_type(kernel.key.data_type),
+                         .VALUE_TYPE = known_type(kernel.value.data_type),
+                         .BIAS_TYPE = type_of(kernel.position_bias),
+                         .BIAS_BUFFER = has_mask ? 5U : 4U,
+                         .MASK = kernel.mask,
+                         .IS_BIAS_SCALED = kernel.is_bias_scaled,
+                         .IS_VECTORS = has_vectors(kernel),
+                         .LENGTHS_BUFFER = kernel.past_lengths ? word(inputs + 1) : 0U,
+                         .IS_KEY_VECTORS = has_wide_vectors(kernel.key, kernel.size),
+                         .IS_VALUE_VECTORS = has_wide_vectors(kernel.value, kernel.value_size)});
   set_parameters(dispatch, parameters_of(kernel, slices));
   if (kernel.past_lengths) ++inputs;
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
@@ -236,6 +299,8 @@ Dispatches dispatches_of(const AttentionKernel& kernel) {
     dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
   if (in_tiles) {
     run_in_tiles(kernel, dispatch);
+  } else if (in_parts) {
+    run_in_parts(kernel, slices, dispatch);
   } else {
     run_by_rows(kernel, slices, work, dispatch);
   }
