@@ -310,6 +310,12 @@ void run_part(const HeadRowsKernel& kernel, Inputs inputs, const Part& part, Sto
               Destinations outputs) {
   const std::size_t size = size_of(kernel.output_type);
   std::vector<double> row(kernel.size), bias(kernel.size);
+  const auto add_bias = [&](std::uint64_t batch, std::uint64_t head) {
+    const Vectors vectors(*kernel.bias, inputs[1], batch, head);
+    read_elements(vectors.type, vectors.row(0), vectors.element_stride, kernel.size, bias.data());
+    for (std::uint64_t i = 0; i < kernel.size; ++i) row[i] += bias[i];
+  };
+  const std::size_t past_input = kernel.bias ? 2 : 1;
   Steps steps;
   const std::uint64_t end = part.begin + part.length;
   for (std::uint64_t at = part.begin; at < end;) {
@@ -317,29 +323,27 @@ void run_part(const HeadRowsKernel& kernel, Inputs inputs, const Part& part, Sto
     const std::uint64_t r = at / kernel.size % kernel.rows, skipped = at % kernel.size;
     const std::uint64_t head = at / kernel.size / kernel.rows % kernel.heads;
     const std::uint64_t batch = at / kernel.size / kernel.rows / kernel.heads;
-    const auto read = [&](const AttentionInput& input, std::span<const std::byte> bytes,
-                          std::uint64_t from, std::vector<double>& to) {
-      const Vectors vectors(input, bytes, batch, head);
-      read_elements(vectors.type, vectors.row(from), vectors.element_stride, kernel.size,
-                    to.data());
-    };
     const auto& lengths = kernel.past_lengths;
     const std::uint64_t past_rows =
         lengths ? past_length(*lengths, inputs.back().data(), batch) : kernel.past_rows;
-    if (r < past_rows) {
-      read(*kernel.past, inputs[kernel.bias ? 2 : 1], r, row);
-    } else if (lengths && r - past_rows >= lengths->new_rows) {
-      std::fill(row.begin(), row.end(), 0.0);
+    const std::uint64_t count = std::min(kernel.size - skipped, end - at);
+    std::byte* to = outputs.front().to + (at - part.begin) * size;
+    if (lengths && r >= past_rows && r - past_rows >= lengths->new_rows) {
+      std::memset(to, 0, count * size);
     } else {
-      read(kernel.input, inputs[0], r - past_rows, row);
-      if (kernel.bias) {
-        read(*kernel.bias, inputs[1], 0, bias);
-        for (std::uint64_t i = 0; i < kernel.size; ++i) row[i] += bias[i];
+      const bool is_past = r < past_rows;
+      const Vectors vectors(is_past ? *kernel.past : kernel.input, inputs[is_past ? past_input : 0],
+                            batch, head);
+      const std::byte* from = vectors.row(is_past ? r : r - past_rows);
+      const bool has_bias = kernel.bias && !is_past;
+      if (vectors.type == kernel.output_type && vectors.element_stride == 1 && !has_bias) {
+        std::memcpy(to, from + skipped * size, count * size);
+      } else {
+        read_elements(vectors.type, from, vectors.element_stride, kernel.size, row.data());
+        if (has_bias) add_bias(batch, head);
+        write_elements(kernel.output_type, std::span(row).subspan(skipped, count), to);
       }
     }
-    const std::uint64_t count = std::min(kernel.size - skipped, end - at);
-    write_elements(kernel.output_type, std::span(row).subspan(skipped, count),
-                   outputs.front().to + (at - part.begin) * size);
     at += count;
   }
 }
