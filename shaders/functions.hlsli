@@ -218,8 +218,9 @@ float swish_of(float a, float b) {
   if (IS_OF_HALVES) return a * half_sigmoid(b);
   return fast_swish(a, b);
 }
-float ceil_of(float a) { return ceil(a); }
-float floor_of(float a) { return floor(a); }
+// Of denormals, too, which some devices take for 0.
+float ceil_of(float a) { return asuint(a) - 1 < 0x007FFFFFu ? 1.0f : ceil(a); }
+float floor_of(float a) { return asuint(a) - 0x80000001u < 0x007FFFFFu ? -1.0f : floor(a); }
 // GPUs take the root of a denormal for 0.
 float sqrt_of(float a) {
   const bool is_tiny = asuint(a) < 0x00800000u;
