@@ -38,7 +38,7 @@ TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOption
 /// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
 
-/// What a device keeps from run to run: its streams, and the buffers of tiles.
+/// What a device keeps from run to run: its streams, and the buffers of tiles and temporaries.
 class Executor {
  public:
   explicit Executor(Device& device) : device_(device) {}
@@ -49,6 +49,15 @@ class Executor {
   [[nodiscard]] bool execute(const Kernel& kernel,
                              std::span<const std::span<const std::byte>> inputs,
                              const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
+
+  /// A buffer of the device. If there is no room, temporaries of earlier plans are given back
+  /// first. Errors: run_failed.
+  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
+  /// The buffer of a plan's temporary, which the next plan gets again: drivers clear the memory of
+  /// a new one, while kernels run. Asked for from 0 on; what was in it is lost. Errors: run_failed.
+  ResidentRange temporary(std::size_t index, std::uint64_t bytes);
+
+  void forget_temporaries() { temporaries_.clear(); }
 
   /// Why kernels cannot be given the ranges of buffers of the device, in words that follow
   /// "because"; "" where they can.
@@ -62,7 +71,10 @@ class Executor {
   void read(const ResidentRange& from, std::span<std::byte> bytes);
 
   /// Waits for what a failed execute() left running and forgets it.
-  void reset() { sets_.clear(); }
+  void reset() {
+    sets_.clear();
+    temporaries_.clear();
+  }
 
  private:
   /// A tile in flight: its stream, and buffers for its inputs and its output.
@@ -79,7 +91,8 @@ class Executor {
   Stream& first_stream();
 
   Device& device_;
-  std::vector<std::unique_ptr<Set>> sets_;
+  std::vector<std::unique_ptr<ResidentBuffer>> temporaries_;
+  std::vector<std::unique_ptr<Set>> sets_;  // go first: their streams wait for what uses the others
 };
 
 }  // namespace dmlop::gpu

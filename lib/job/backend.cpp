@@ -136,7 +136,7 @@ void Backend::on_gpu(Action&& action) {
 std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
   if (!gpu_) return nullptr;
   std::unique_ptr<gpu::ResidentBuffer> buffer;
-  on_gpu([&](gpu::Executor&) { buffer = try_resident_buffer(*gpu_->device, bytes); });
+  on_gpu([&](gpu::Executor& executor) { buffer = try_resident_buffer(executor, bytes); });
   return buffer;
 }
 

@@ -18,18 +18,18 @@ namespace {
 // Outputs of a resident plan come from the device in pieces of this size.
 constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20;
 
-/// Buffers of the device for some slots of a plan.
-struct ResidentSlots {
-  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers;
-  std::vector<gpu::ResidentRange> ranges;  // by slot
-
-  /// False where the device has no room.
-  bool add(gpu::Device& device, std::size_t slot, std::uint64_t bytes) {
-    buffers.push_back(try_resident_buffer(device, bytes));
-    ranges[slot] = {buffers.back().get(), 0, bytes};
-    return buffers.back() != nullptr;
+// False where an action fails because the device, or the host's side of it, has no room.
+template <typename Action>
+bool has_room(Action&& action) {
+  try {
+    action();
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::run_failed) throw;
+  } catch (const std::bad_alloc&) {
   }
-};
+  return false;
+}
 
 std::uint64_t tensor_bytes(const std::vector<Slot>& slots, SlotBytes inputs) {
   std::uint64_t bytes = 0;
@@ -74,19 +74,17 @@ void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& o
   for (const Pass& pass : plan.passes) gpu::prepare_tiles(device, pass.kernel, options);
 }
 
-std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes) {
-  try {
-    return device.make_resident_buffer(bytes);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::run_failed) throw;
-  } catch (const std::bad_alloc&) {  // no room on the host's side of it
-  }
-  return nullptr;
+std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
+                                                         std::uint64_t bytes) {
+  std::unique_ptr<gpu::ResidentBuffer> buffer;
+  return has_room([&] { buffer = executor.make_resident_buffer(bytes); }) ? std::move(buffer)
+                                                                          : nullptr;
 }
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
   if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
+  if (options.device_memory_bytes != 0) executor_.forget_temporaries();  // they would count
   const Streaming streaming = streaming_of(plan_, device_, options);
   if (streaming.is_best) return stream(inputs, options, sink, times);
   std::string refusal = upload_and_run(inputs, options.device_memory_bytes, sink, times);
@@ -123,19 +121,22 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
            counted(bytes, "byte") + ", and " + option_text("--device-memory") + " allows " +
            std::to_string(device_memory_bytes);
-  ResidentSlots resident{{}, std::vector<gpu::ResidentRange>(plan_.slots.size())};
+  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers;
+  std::vector<gpu::ResidentRange> ranges(plan_.slots.size());
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
     if (slot.kind == SlotKind::temporary) continue;
     const std::uint64_t size = slot.kind == SlotKind::input ? inputs[i].size() : slot.bytes();
-    if (!resident.add(device_, i, size)) return no_room_for(slot);
+    buffers.push_back(try_resident_buffer(executor_, size));
+    if (!buffers.back()) return no_room_for(slot);
+    ranges[i] = {buffers.back().get(), 0, size};
   }
   for (const std::size_t slot : plan_.slots_of(SlotKind::input))
-    executor_.write(resident.ranges[slot], inputs[slot]);
-  std::string refusal = run_steps(found, resident.ranges, times);
+    executor_.write(ranges[slot], inputs[slot]);
+  std::string refusal = run_steps(found, ranges, times);
   if (!refusal.empty()) return refusal;
   for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
-    const gpu::ResidentRange whole = resident.ranges[slot];
+    const gpu::ResidentRange whole = ranges[slot];
     Buffer piece(std::min(whole.bytes, piece_bytes), "a piece of " + plan_.slots[slot].field);
     for (std::uint64_t at = 0; at < whole.bytes; at += piece_bytes) {
       const std::uint64_t count = std::min(piece_bytes, whole.bytes - at);
@@ -155,15 +156,17 @@ std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
 std::string DevicePlan::run_steps(const gpu::Steps& found,
                                   std::span<const gpu::ResidentRange> slots,
                                   gpu::DispatchTimes& times) {
-  ResidentSlots resident{{}, {slots.begin(), slots.end()}};
-  resident.ranges.resize(found.slots.size());
+  std::vector<gpu::ResidentRange> ranges(slots.begin(), slots.end());
+  ranges.resize(found.slots.size());
+  std::size_t temporaries = 0;
   for (std::size_t i = 0; i < found.slots.size(); ++i) {
     const Slot& slot = found.slots[i];
-    if (slot.kind == SlotKind::temporary && !resident.add(device_, i, slot.bytes()))
+    if (slot.kind != SlotKind::temporary) continue;
+    if (!has_room([&] { ranges[i] = executor_.temporary(temporaries++, slot.bytes()); }))
       return no_room_for(slot);
   }
-  std::string refusal = executor_.resident_refusal(resident.ranges);
-  if (refusal.empty()) executor_.execute_resident(found.steps, resident.ranges, times);
+  std::string refusal = executor_.resident_refusal(ranges);
+  if (refusal.empty()) executor_.execute_resident(found.steps, ranges, times);
   return refusal;
 }
 

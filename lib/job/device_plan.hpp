@@ -20,7 +20,8 @@ bool can_be_streamed(const Plan& plan);
 void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options);
 
 /// A buffer of the device; null where it has no room. Errors: device_lost.
-std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Device& device, std::uint64_t bytes);
+std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
+                                                         std::uint64_t bytes);
 
 class DevicePlan {
  public:

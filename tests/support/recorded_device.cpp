@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "base/error.hpp"
+
 namespace dmlop::test {
 namespace {
 
@@ -17,7 +19,10 @@ class RecordedBuffer : public gpu::ResidentBuffer {
   RecordedBuffer(Record& record, gpu::Place place, std::uint64_t bytes)
       : ResidentBuffer(bytes), record_(record), memory_(rounded(bytes)), place_(place) {
     if (place != gpu::Place::device) return;
+    if (bytes_on_device() > record_.device_room - record_.device_bytes)
+      throw Error(ErrorKind::run_failed, "the device has no room");
     for (std::uint64_t i = 0; i < bytes; ++i) memory_[i] = byte_at(i);
+    ++record_.device_buffers;
     record_.device_bytes += bytes_on_device();
     record_.most_device_bytes = std::max(record_.most_device_bytes, record_.device_bytes);
   }

@@ -26,7 +26,9 @@ struct Record {
   std::uint64_t copies = 0, stages = 0, submissions = 0;
   std::vector<Access> unawaited;
   std::uint64_t works = 0;
-  std::uint64_t device_bytes = 0, most_device_bytes = 0;  // of buffers that the host does not see
+  // Of buffers that the host does not see.
+  std::uint64_t device_bytes = 0, most_device_bytes = 0, device_buffers = 0;
+  std::uint64_t device_room = ~std::uint64_t{0};
 
   void touch(const gpu::ResidentRange& range, bool is_write, const std::string& what);
 };
