@@ -285,6 +285,9 @@ uint row_of(uint row, uint i) { return (row + i / 4 * HIGH) * 4 + i % 4; }
   slices[power_at(buffer, k, row + HIGH)] = float4(side##_scores4.part, side##_scores5.part, side##_scores6.part, side##_scores7.part);
 #define STORE_POWERS(part) { STORE_SIDE(left, column, part) STORE_SIDE(right, column + RIGHT, part) }
 #define ADD_VALUES(i, half_, part) left##i += half_##_powers.part * left_values; right##i += half_##_powers.part * right_values;
+// The same where a query may not count a key, whose value may be infinite or NaN: 0 times that is NaN.
+#define ADD_COUNTED_VALUES(i, half_, part) \
+  if (half_##_powers.part != 0.0f) { left##i += half_##_powers.part * left_values; right##i += half_##_powers.part * right_values; }
 #define LEAVE_LEFT(i, half_, part) slices[own_at(lane, i)] = left##i / half_##_sums.part;
 #define LEAVE_RIGHT(i, half_, part) slices[own_at(lane, i)] = right##i / half_##_sums.part;
 
@@ -375,6 +378,17 @@ void attend(uint group, uint lane) {
       store_values(values, lane, buffer);
       GroupMemoryBarrierWithGroupSync();
       if (slice + 1 < SLICES) values = load_values(block, lane, keys_of_values(lane, first_key, slice + 1));
+      if (LENGTHS_BUFFER != 0 && first_key + COLUMNS > keys_of_all) {
+        [loop]
+        for (uint counted = 0; counted < SLICE; ++counted) {
+          const float4 low_powers = slices[power_at(buffer, counted, row)];
+          const float4 high_powers = slices[power_at(buffer, counted, row + HIGH)];
+          const float4 left_values = slices[value_at(buffer, counted, column)];
+          const float4 right_values = slices[value_at(buffer, counted, column + RIGHT)];
+          EACH_ROW(ADD_COUNTED_VALUES)
+        }
+        continue;
+      }
       UNROLLED
       for (uint k = 0; k < SLICE; ++k) {
         const float4 low_powers = slices[power_at(buffer, k, row)];

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/divide.hpp"
 #include "base/parallel.hpp"
 #include "base/threshold.hpp"
 #include "cpu/block_product.hpp"
@@ -87,8 +88,12 @@ class Attention {
   void run_values(const Queries& queries, std::uint64_t first, std::uint64_t count) {
     rows_.assign(queries.count, Row{});
     scores_ = memory_.at_least<float>(queries.count * keys_at_once);
-    for (std::uint64_t key = 0; key < kernel_.keys; key += keys_at_once) {
-      const Range keys{key, std::min<std::uint64_t>(keys_at_once, kernel_.keys - key)};
+    const std::uint64_t last_query = queries.query + queries.count - 1;
+    const std::uint64_t end = kernel_.past_lengths
+                                  ? std::min(kernel_.keys, counted_keys(queries.batch, last_query))
+                                  : kernel_.keys;
+    for (std::uint64_t key = 0; key < end; key += keys_at_once) {
+      const Range keys{key, std::min<std::uint64_t>(keys_at_once, end - key)};
       multiply_keys(queries, keys);
       for (std::uint64_t q = 0; q < queries.count; ++q) {
         const std::span<float> scores(scores_ + q * keys_at_once, keys.count);
@@ -130,9 +135,50 @@ class Attention {
                          {.to = scores_, .pitch = keys_at_once, .factor = scale});
   }
 
+  /// An element of the values that is infinite or NaN.
+  struct Special {
+    std::uint64_t key, element;  // within a block
+    double value;
+  };
+
+  // Those of a block of keys, if a query of the block does not count a key that has one: a weight
+  // of 0 would make it NaN.
+  void find_specials(const Queries& queries, const Vectors& value, const Range& keys,
+                     const Range& elements) {
+    specials_.clear();
+    if (!kernel_.past_lengths) return;
+    const std::uint64_t counted = counted_keys(queries.batch, queries.query);
+    bool is_hidden = false;
+    std::vector<double> row(kernel_.value_size);
+    // What is behind the new keys is 0.
+    const std::uint64_t end = counted + kernel_.past_lengths->new_rows - 1 - queries.query;
+    std::uint64_t k = end <= keys.first ? 0 : std::min(keys.count, end - keys.first);
+    while (k-- > 0) {
+      if (keys.first + k < counted && !is_hidden) break;
+      read_elements(value.type, value.row(keys.first + k), value.element_stride, kernel_.value_size,
+                    row.data());
+      for (std::uint64_t i = 0; i < elements.count; ++i) {
+        if (std::isfinite(row[elements.first + i])) continue;
+        specials_.push_back({k, i, row[elements.first + i]});
+        is_hidden = true;
+      }
+    }
+  }
+
+  void add_specials(const Queries& queries, const Range& keys) {
+    for (const Special& special : specials_) {
+      for (std::uint64_t q = 0; q < queries.count; ++q) {
+        if (keys.first + special.key < counted_keys(queries.batch, queries.query + q))
+          values_.row(q)[special.element] +=
+              scores_[q * keys_at_once + special.key] * special.value;
+      }
+    }
+  }
+
   // Adds the products of the weights and the values of some keys.
   void multiply_values(const Queries& queries, const Range& keys, const Range& elements) {
     const Vectors value(kernel_.value, inputs_[2], queries.batch, queries.head / kernel_.group);
+    find_specials(queries, value, keys, elements);
     values_.run(
         queries.count, elements.count, keys.count,
         [&](std::uint64_t k, std::size_t, float*) {
@@ -143,9 +189,15 @@ class Attention {
           pack_lines<float>(
               {value.type, value.element(elements.first), value.element_stride, depth_},
               elements.count, values_.width(), line_, to);
+          if (!specials_.empty()) {
+            const std::size_t lines = divided_up(elements.count, values_.width()) * values_.width();
+            std::replace_if(
+                to, to + lines * depth, [](float number) { return !std::isfinite(number); }, 0.0F);
+          }
           return RightBlock<float>{to};
         },
         keys.first != 0);
+    add_specials(queries, keys);
   }
 
   void set_depth(std::uint64_t k, std::size_t count, std::uint64_t stride) {
@@ -171,10 +223,14 @@ class Attention {
     if (kernel_.past_lengths) leave_out_later(at.batch, query, first, scores);
   }
 
+  // With lengths: earlier keys, and the new ones up to the query's own.
+  std::uint64_t counted_keys(std::uint64_t batch, std::uint64_t query) const {
+    return past_length(*kernel_.past_lengths, past_lengths_, batch) + query + 1;
+  }
+
   void leave_out_later(std::uint64_t batch, std::uint64_t query, std::uint64_t first,
                        std::span<float> scores) const {
-    const std::uint64_t length = past_length(*kernel_.past_lengths, past_lengths_, batch);
-    const std::uint64_t counted = length + query + 1;
+    const std::uint64_t counted = counted_keys(batch, query);
     const std::uint64_t here = counted <= first ? 0 : std::min(counted - first, scores.size());
     std::fill(scores.begin() + static_cast<std::ptrdiff_t>(here), scores.end(),
               -std::numeric_limits<float>::infinity());
@@ -262,6 +318,7 @@ class Attention {
   GrowingScratch memory_;
   float* scores_ = nullptr;
   std::vector<Row> rows_;
+  std::vector<Special> specials_;  // of the block of keys that is multiplied
   std::vector<float> line_;
   std::vector<std::uint64_t> depth_;
 };

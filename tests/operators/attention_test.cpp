@@ -379,6 +379,33 @@ TEST_CASE("MULTIHEAD_ATTENTION1: several tiles of queries and keys, with lengths
   }
 }
 
+// Of a tile, of a block of keys, and of few queries: only later queries see the value.
+TEST_CASE("MULTIHEAD_ATTENTION1: an infinite value or NaN of a new key is seen from its query on") {
+  Random random(89);
+  for (const std::uint64_t queries : {2U, 7U, 12U, 140U}) {
+    for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+      for (const std::uint64_t value_size : {8U, 9U}) {
+        CAPTURE(queries);
+        const auto tensor = [&](const List& sizes) {
+          return with_small_numbers(Tensor::packed(DataType::Float32, sizes), random, 0.25);
+        };
+        MultiheadAttention use{.query = tensor({1, queries, 4}),
+                               .key = tensor({1, queries, 4}),
+                               .value = tensor({1, queries, value_size}),
+                               .past_key = tensor({1, 1, 70, 4}),
+                               .past_value = tensor({1, 1, 70, value_size}),
+                               .past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {1}, {60}),
+                               .total = 70 + queries,
+                               .scale = 0.5};
+        set_value(use.value, {0, queries / 2, 3}, value);
+        set_value(*use.past_value, {0, 0, 5, 1}, value);
+        REQUIRE(std::isfinite(value_at(use.result(), {0, queries / 2 - 1, 3})));
+        check_plan_case(case_of(use, {.is_numbered = true}, 2e-5));
+      }
+    }
+  }
+}
+
 // A GPU cuts their keys into parts of 64 to 256, with vectors of keys and values or without.
 TEST_CASE("MULTIHEAD_ATTENTION1: few queries over many keys") {
   Random random(90);

@@ -38,7 +38,7 @@ struct MultiheadAttention {
       const std::vector<double> weights = softmax(scores(at[0], at[1], at[2]));
       for (std::uint64_t i = 0; i < value_size(); ++i) {
         double sum = 0;
-        for (std::uint64_t k = 0; k < keys(); ++k)
+        for (std::uint64_t k = 0; k < counted_keys(at[0], at[2]); ++k)
           sum += weights[k] * row(value, past_value, query.sizes[2] + key.sizes[2], at[0],
                                   at[1] / (heads / key_heads), k, i);
         set_value(output, {at[0], at[2], at[1] * value_size() + i}, sum);
@@ -59,6 +59,11 @@ struct MultiheadAttention {
     if (k - length(b) >= tensor.sizes[1]) return 0;
     const std::uint64_t each = tensor.sizes[2] / key_heads;
     return biased(tensor, bias_begin, {b, k - length(b), head * each + i});
+  }
+
+  /// The keys that a query sees.
+  std::uint64_t counted_keys(std::uint64_t b, std::uint64_t q) const {
+    return past_lengths ? std::min(keys(), length(b) + q + 1) : keys();
   }
 
   /// The earlier keys of a sequence.
@@ -88,7 +93,7 @@ struct MultiheadAttention {
       const double added = position_bias ? value_at(*position_bias, {b, head, q, k}) : 0;
       double score = mask_type == "BOOLEAN" ? (sum + added) * scale : sum * scale + added;
       if (mask && !counts(b, head, q, k)) score += filter;
-      if (past_lengths && k > length(b) + q) score = -HUGE_VAL;
+      if (k >= counted_keys(b, q)) score = -HUGE_VAL;
       scores.push_back(score);
     }
     return scores;
