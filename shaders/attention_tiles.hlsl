@@ -17,6 +17,16 @@
 #define UNROLLED [loop]
 #endif
 
+// How many keys a group goes over, and whether some of its queries do not count all of those from `first_key` on, where
+// there are lengths. Direct3D's compiler does not see that all threads of a group know the same.
+#ifdef DMLOP_VULKAN
+#define KEYS_OF_GROUP(counted) (counted)
+#define IS_CUT(first_key, counted_by_all) (LENGTHS_BUFFER != 0 && first_key + COLUMNS > counted_by_all)
+#else
+#define KEYS_OF_GROUP(counted) parameters[0].keys
+#define IS_CUT(first_key, counted_by_all) (LENGTHS_BUFFER != 0)
+#endif
+
 #define QUERIES 128
 #define COLUMNS 64
 #define SLICE 16
@@ -307,8 +317,8 @@ void attend(uint group, uint lane) {
   const Block block = block_of(group);
   const uint row = lane / RIGHT, column = lane % RIGHT;  // vectors, those of the other half are HIGH and RIGHT further
   const uint size = parameters[0].size, depth = depth_of_square(lane);
-  // Of the last query and of the first one; they differ where there are lengths.
-  const uint key_count = counted_keys(block.batch, min(block.first_query + QUERIES, parameters[0].queries) - 1);
+  const uint last_query = min(block.first_query + QUERIES, parameters[0].queries) - 1;
+  const uint key_count = KEYS_OF_GROUP(counted_keys(block.batch, last_query));
   const uint keys_of_all = counted_keys(block.batch, block.first_query);
   const uint key_head_at = offset_at(KEY, block.batch, block.head / parameters[0].group, 0);
   const uint4 query_rows = rows_of_square(lane, offset_at(QUERY, block.batch, block.head, 0), parameters[0].row_strides[QUERY],
@@ -345,7 +355,7 @@ void attend(uint group, uint lane) {
       buffer = 1 - buffer;
     }
     Values values = load_values(block, lane, keys_of_values(lane, first_key, 0));
-    if (MASK != 0 || BIAS_TYPE != 0 || (LENGTHS_BUFFER != 0 && first_key + COLUMNS > keys_of_all)) {
+    if (MASK != 0 || BIAS_TYPE != 0 || IS_CUT(first_key, keys_of_all)) {
       GroupMemoryBarrierWithGroupSync();
       EACH_ROW(LEAVE_LEFT_SCORES)
       finish_scores(block, lane, row, first_key, column);
@@ -378,24 +388,24 @@ void attend(uint group, uint lane) {
       store_values(values, lane, buffer);
       GroupMemoryBarrierWithGroupSync();
       if (slice + 1 < SLICES) values = load_values(block, lane, keys_of_values(lane, first_key, slice + 1));
-      if (LENGTHS_BUFFER != 0 && first_key + COLUMNS > keys_of_all) {
+      if (IS_CUT(first_key, keys_of_all)) {
         [loop]
-        for (uint counted = 0; counted < SLICE; ++counted) {
-          const float4 low_powers = slices[power_at(buffer, counted, row)];
-          const float4 high_powers = slices[power_at(buffer, counted, row + HIGH)];
-          const float4 left_values = slices[value_at(buffer, counted, column)];
-          const float4 right_values = slices[value_at(buffer, counted, column + RIGHT)];
+        for (uint c = 0; c < SLICE; ++c) {
+          const float4 low_powers = slices[power_at(buffer, c, row)];
+          const float4 high_powers = slices[power_at(buffer, c, row + HIGH)];
+          const float4 left_values = slices[value_at(buffer, c, column)];
+          const float4 right_values = slices[value_at(buffer, c, column + RIGHT)];
           EACH_ROW(ADD_COUNTED_VALUES)
         }
-        continue;
-      }
-      UNROLLED
-      for (uint k = 0; k < SLICE; ++k) {
-        const float4 low_powers = slices[power_at(buffer, k, row)];
-        const float4 high_powers = slices[power_at(buffer, k, row + HIGH)];
-        const float4 left_values = slices[value_at(buffer, k, column)];
-        const float4 right_values = slices[value_at(buffer, k, column + RIGHT)];
-        EACH_ROW(ADD_VALUES)
+      } else {
+        UNROLLED
+        for (uint k = 0; k < SLICE; ++k) {
+          const float4 low_powers = slices[power_at(buffer, k, row)];
+          const float4 high_powers = slices[power_at(buffer, k, row + HIGH)];
+          const float4 left_values = slices[value_at(buffer, k, column)];
+          const float4 right_values = slices[value_at(buffer, k, column + RIGHT)];
+          EACH_ROW(ADD_VALUES)
+        }
       }
     }
     buffer = 1 - buffer;
