@@ -173,7 +173,8 @@ bool has_wide_vectors(const AttentionInput& input, std::uint64_t size) {
 /// How rows are divided into parts of keys: as many as fill a device, and no more than threads of a
 /// group.
 Slices parts_of(const AttentionKernel& kernel) {
-  constexpr std::uint64_t scratch_words = 1 << 22, groups_at_least = 1024, fewest_keys = 64;
+  constexpr Threshold scratch_words{1 << 22, 2000};
+  constexpr std::uint64_t groups_at_least = 1024, fewest_keys = 64;
   Slices slices{};
   slices.all_rows = kernel.batch * kernel.queries * kernel.heads;
   slices.part_keys = std::clamp(kernel.keys * slices.all_rows / groups_at_least / 64 * 64,
