@@ -68,7 +68,7 @@ Numbers sum_of_columns(uint lane, uint columns, Numbers numbers) {
   GroupMemoryBarrierWithGroupSync();
   Numbers sum = zeros();
   if (lane < columns) {
-    for (uint i = lane; i < GROUP_SIZE / columns * columns; i += columns) {
+    for (uint i = lane; i < GROUP_SIZE; i += columns) {  // behind the last whole row of columns are zeros
       sum.low += shared_low[i];
       sum.high += shared_high[i];
     }
