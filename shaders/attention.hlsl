@@ -6,6 +6,7 @@
 // 2 a thread adds up a part of the weighted values of an element;
 // 3 a thread adds these parts, and makes 16 bytes of output.
 #include "attention.hlsli"
+#include "attention_groups.hlsli"
 
 uint all_rows() { return parameters[0].batch * parameters[0].queries * parameters[0].heads; }
 uint rows_here() { return min(parameters[0].rows_at_once, all_rows() - BASE); }
@@ -29,43 +30,22 @@ void score(uint thread) {
 
 // --- powers
 
-groupshared float shared_numbers[GROUP_SIZE];
-
 void make_powers(uint thread, uint lane) {
   const uint row = thread / GROUP_SIZE;
   const Row at = row_at(BASE + row);
   const uint keys = counted_keys(at.batch, at.query);
   const uint first = row * parameters[0].keys;
   float largest = -infinity();
-  for (uint i = lane; i < keys; i += GROUP_SIZE) {
-    const float number = asfloat(scratch[first + i]);
-    largest = number > largest ? number : largest;
-  }
-  shared_numbers[lane] = largest;
-  GroupMemoryBarrierWithGroupSync();
-  uint half_size;
-  for (half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) {
-      const float other = shared_numbers[lane + half_size];
-      shared_numbers[lane] = other > shared_numbers[lane] ? other : shared_numbers[lane];
-    }
-    GroupMemoryBarrierWithGroupSync();
-  }
-  largest = shared_numbers[0];
-  GroupMemoryBarrierWithGroupSync();
+  for (uint i = lane; i < keys; i += GROUP_SIZE) largest = larger_number(largest, asfloat(scratch[first + i]));
+  largest = largest_of_group(lane, largest);
   float sum = 0.0f;
   for (uint j = lane; j < keys; j += GROUP_SIZE) {
     const float power = fast_exp(asfloat(scratch[first + j]) - largest);
     scratch[first + j] = asuint(power);
     sum += power;
   }
-  shared_numbers[lane] = sum;
-  GroupMemoryBarrierWithGroupSync();
-  for (half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) shared_numbers[lane] += shared_numbers[lane + half_size];
-    GroupMemoryBarrierWithGroupSync();
-  }
-  if (lane == 0) scratch[sums_at() + row] = asuint(shared_numbers[0]);
+  sum = sum_of_group(lane, sum);
+  if (lane == 0) scratch[sums_at() + row] = asuint(sum);
 }
 
 // --- values

@@ -12,3 +12,6 @@ uint counted_keys(uint batch, uint query) {
   const uint past = length <= 0 ? 0 : min(uint(length), parameters[0].past_rows);
   return min(past + query + 1, parameters[0].keys);
 }
+
+// NaN is no larger number.
+float larger_number(float a, float b) { return b > a ? b : a; }

@@ -5,6 +5,7 @@
 // 1 a group joins the parts of a row.
 #define LOADS_VECTORS
 #include "attention.hlsli"
+#include "attention_groups.hlsli"
 
 // The most elements of a query, and of a row of values.
 #define SIZE_MOST 512
@@ -14,36 +15,8 @@ uint sums_at() { return parameters[0].rows_at_once * parameters[0].parts; }
 uint values_at() { return 2 * sums_at(); }
 
 groupshared float shared_query[SIZE_MOST];
-groupshared float shared_numbers[GROUP_SIZE];
 groupshared float4 shared_low[GROUP_SIZE];
 groupshared float4 shared_high[GROUP_SIZE];
-
-float larger_number(float a, float b) { return b > a ? b : a; }
-
-// The largest number of all threads; NaN is none.
-float largest_of_group(uint lane, float number) {
-  shared_numbers[lane] = number;
-  GroupMemoryBarrierWithGroupSync();
-  for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) shared_numbers[lane] = larger_number(shared_numbers[lane], shared_numbers[lane + half_size]);
-    GroupMemoryBarrierWithGroupSync();
-  }
-  const float largest = shared_numbers[0];
-  GroupMemoryBarrierWithGroupSync();
-  return largest;
-}
-
-float sum_of_group(uint lane, float number) {
-  shared_numbers[lane] = number;
-  GroupMemoryBarrierWithGroupSync();
-  for (uint half_size = GROUP_SIZE / 2; half_size > 0; half_size /= 2) {
-    if (lane < half_size) shared_numbers[lane] += shared_numbers[lane + half_size];
-    GroupMemoryBarrierWithGroupSync();
-  }
-  const float sum = shared_numbers[0];
-  GroupMemoryBarrierWithGroupSync();
-  return sum;
-}
 
 // Up to eight numbers.
 struct Numbers {

@@ -194,7 +194,6 @@ void store_values(Values values, uint lane, uint buffer) {
   slices[at + SLICE / 2 * COLUMN_VECTORS] = values.b;
 }
 
-float larger_number(float a, float b) { return b > a ? b : a; }
 float4 larger_numbers(float4 a, float4 b) {
   return float4(larger_number(a.x, b.x), larger_number(a.y, b.y), larger_number(a.z, b.z), larger_number(a.w, b.w));
 }
@@ -298,6 +297,12 @@ uint row_of(uint row, uint i) { return (row + i / 4 * HIGH) * 4 + i % 4; }
 // The same where a query may not count a key, whose value may be infinite or NaN: 0 times that is NaN.
 #define ADD_COUNTED_VALUES(i, half_, part) \
   if (half_##_powers.part != 0.0f) { left##i += half_##_powers.part * left_values; right##i += half_##_powers.part * right_values; }
+// The powers of a key of a slice, and its values.
+#define TAKE_POWERS_AND_VALUES(k) \
+  const float4 low_powers = slices[power_at(buffer, k, row)]; \
+  const float4 high_powers = slices[power_at(buffer, k, row + HIGH)]; \
+  const float4 left_values = slices[value_at(buffer, k, column)]; \
+  const float4 right_values = slices[value_at(buffer, k, column + RIGHT)];
 #define LEAVE_LEFT(i, half_, part) slices[own_at(lane, i)] = left##i / half_##_sums.part;
 #define LEAVE_RIGHT(i, half_, part) slices[own_at(lane, i)] = right##i / half_##_sums.part;
 
@@ -391,19 +396,13 @@ void attend(uint group, uint lane) {
       if (IS_CUT(first_key, keys_of_all)) {
         [loop]
         for (uint c = 0; c < SLICE; ++c) {
-          const float4 low_powers = slices[power_at(buffer, c, row)];
-          const float4 high_powers = slices[power_at(buffer, c, row + HIGH)];
-          const float4 left_values = slices[value_at(buffer, c, column)];
-          const float4 right_values = slices[value_at(buffer, c, column + RIGHT)];
+          TAKE_POWERS_AND_VALUES(c)
           EACH_ROW(ADD_COUNTED_VALUES)
         }
       } else {
         UNROLLED
         for (uint k = 0; k < SLICE; ++k) {
-          const float4 low_powers = slices[power_at(buffer, k, row)];
-          const float4 high_powers = slices[power_at(buffer, k, row + HIGH)];
-          const float4 left_values = slices[value_at(buffer, k, column)];
-          const float4 right_values = slices[value_at(buffer, k, column + RIGHT)];
+          TAKE_POWERS_AND_VALUES(k)
           EACH_ROW(ADD_VALUES)
         }
       }

@@ -147,11 +147,12 @@ class Attention {
                      const Range& elements) {
     specials_.clear();
     if (!kernel_.past_lengths) return;
+    const PastLengths& lengths = *kernel_.past_lengths;
     const std::uint64_t counted = counted_keys(queries.batch, queries.query);
     bool is_hidden = false;
     std::vector<double> row(kernel_.value_size);
     // What is behind the new keys is 0.
-    const std::uint64_t end = counted + kernel_.past_lengths->new_rows - 1 - queries.query;
+    const std::uint64_t end = past_length(lengths, past_lengths_, queries.batch) + lengths.new_rows;
     std::uint64_t k = end <= keys.first ? 0 : std::min(keys.count, end - keys.first);
     while (k-- > 0) {
       if (keys.first + k < counted && !is_hidden) break;

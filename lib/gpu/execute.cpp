@@ -260,7 +260,6 @@ Stream& Executor::first_stream() {
   return sets_.front()->stream;
 }
 
-// Tensors that stand where kernels cannot read or write them are copied.
 std::unique_ptr<ResidentBuffer> Executor::make_resident_buffer(std::uint64_t bytes) {
   try {
     return device_.make_resident_buffer(bytes);
@@ -285,6 +284,7 @@ ResidentRange Executor::temporary(std::size_t index, std::uint64_t bytes) {
   return {temporaries_[index].get(), 0, bytes};
 }
 
+// Tensors that stand where kernels cannot read or write them are copied.
 void Executor::execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
                                 DispatchTimes& times) {
   Stream& stream = first_stream();

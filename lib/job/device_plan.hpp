@@ -34,7 +34,7 @@ class DevicePlan {
   std::string run(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
                   gpu::DispatchTimes& times);
 
-  /// The same on buffers of the device, given by slot; temporaries get their own.
+  /// The same on buffers of the device, given by slot; temporaries are the executor's.
   std::string run_resident(std::span<const gpu::ResidentRange> slots, gpu::DispatchTimes& times);
 
  private:
