@@ -28,6 +28,7 @@ layout(std430, binding = 2) readonly buffer Keys { uvec4 key_vectors[]; };
 layout(std430, binding = 3) readonly buffer Values { uvec4 value_vectors[]; };
 layout(std430, binding = 4) readonly buffer Input4 { uint input4[]; };
 layout(std430, binding = 5) readonly buffer Input5 { uint input5[]; };
+layout(std430, binding = 6) readonly buffer Input6 { uint input6[]; };
 layout(std430, binding = 9) writeonly buffer Outputs { uvec4 outputs[]; };
 layout(push_constant) uniform Launch { uvec4 launch; };  // as in elements.hlsli
 
@@ -35,9 +36,10 @@ layout(push_constant) uniform Launch { uvec4 launch; };  // as in elements.hlsli
 #define DATA_TYPE(name, number, enumerator, numpy, size, bits, kind, fraction, element) const uint name = number;
 #include "data_types.def"
 
+uint load_word(uint buffer_, uint at) { return buffer_ == 4 ? input4[at] : buffer_ == 5 ? input5[at] : input6[at]; }
+
 float load_real(uint buffer_, uint at, uint type) {
-  const uint word = type == FLOAT32 ? at : at / 2;
-  const uint bits = buffer_ == 4 ? input4[word] : input5[word];
+  const uint bits = load_word(buffer_, type == FLOAT32 ? at : at / 2);
   if (type == FLOAT32) return uintBitsToFloat(bits);
   const vec2 pair = unpackHalf2x16(bits);
   return at % 2 == 0 ? pair.x : pair.y;
@@ -63,6 +65,9 @@ layout(local_size_x = GROUP_SIZE) in;
 #define SQUARE_PITCH 5       // a matrix of 16x16 numbers in shared memory, in vectors of 4
 #define SQUARE_VECTORS (16 * SQUARE_PITCH)
 #define SQUARES_AT (4 * TILE_VECTORS)
+// Whether values were left out (without_specials()): behind the last row of the first of these matrices, because a few
+// bytes more of shared memory take half of the speed.
+#define HAS_SPECIALS vectors[SQUARES_AT + SQUARE_VECTORS - 1].x
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 // Two tiles of keys and values, one of which is filled while the other is multiplied, and a matrix of each subgroup.
 #define TILES_VECTORS (SQUARES_AT + SUBGROUPS * SQUARE_VECTORS)
@@ -209,6 +214,27 @@ float masked_score(float product, Row at, uint key) {
   return score == NONE ? NONE : max(score * log2_of_e, -3.0e38);
 }
 
+// Eight numbers, 0 in place of what is infinite or NaN: 0 times that, for a query that does not count a key, is NaN.
+uvec4 without_specials(uvec4 halves) {
+  const uvec4 exponent = uvec4(0x7C00u);
+  const uvec4 low = mix(uvec4(0xFFFFu), uvec4(0), equal(halves & exponent, exponent));
+  const uvec4 high = mix(uvec4(0xFFFF0000u), uvec4(0), equal(halves >> 16 & exponent, exponent));
+  return halves & (low | high);
+}
+
+vec4 numbers_of(uvec2 halves) { return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y)); }
+
+// Adds what was left out of the values that a query counts to eight elements of its result, from tile `first_key` on.
+void add_specials(Block block, uint query, uint column, uint first_key, inout vec4 left, inout vec4 right) {
+  const uint at = offset_at(VALUE, block.batch, block.head / parameters[0].group, 0) + column;
+  for (uint key = first_key; key < counted_keys(block.batch, query); ++key) {
+    const uvec4 values = value_vectors[(at + key * parameters[0].row_strides[VALUE]) / 8];
+    const uvec4 specials = values ^ without_specials(values);
+    left += numbers_of(specials.xy);
+    right += numbers_of(specials.zw);
+  }
+}
+
 float largest_of(vec4 a) { return max(max(a.x, a.y), max(a.z, a.w)); }
 
 void attend(Block block) {
@@ -217,7 +243,10 @@ void attend(Block block) {
   const uint queries_at = offset_at(QUERY, block.batch, block.head, 0);
   const uint keys_at = offset_at(KEY, block.batch, key_head, 0);
   const uint values_at = offset_at(VALUE, block.batch, key_head, 0);
-  const uint key_count = parameters[0].keys, size = parameters[0].size, value_size = parameters[0].value_size;
+  const uint size = parameters[0].size, value_size = parameters[0].value_size;
+  // Each query counts one key more than the one before, where there are lengths.
+  const uint key_count = counted_keys(block.batch, min(block.first_query + QUERIES, parameters[0].queries) - 1);
+  const uint keys_of_all = counted_keys(block.batch, block.first_query);
   for (uint v = thread; v < QUERIES * LINE; v += GROUP_SIZE) {
     const uint query = block.first_query + v / LINE;
     LOAD_VECTOR(vectors[QUERIES_AT + v / LINE * PITCH + v % LINE], query_vectors, QUERY, queries_at, query,
@@ -236,6 +265,7 @@ void attend(Block block) {
       vectors[square_at() + lane * SQUARE_PITCH + c / 4][c % 4] = floatBitsToUint(float(lane * 16 + c));
   }
   for (uint row = lane; row < ROWS; row += SUBGROUP) row_shifts[first_row + row] = NONE;
+  if (thread == 0) HAS_SPECIALS = 0;
   barrier();
   uint row_of[ELEMENTS], column_of[ELEMENTS];
   Sums places;
@@ -261,8 +291,13 @@ void attend(Block block) {
       UNROLL for (uint i = 0; i < LOADS; ++i) {
         const uint v = thread + i * GROUP_SIZE, at = buffer_ + v / LINE * PITCH + v % LINE;
         if (v >= KEYS * LINE) continue;
+        uvec4 values = next_values[i];
+        if (LENGTHS_BUFFER != 0 && first_load > keys_of_all) {
+          values = without_specials(values);
+          if (values != next_values[i]) HAS_SPECIALS = 1;
+        }
         vectors[at] = next_keys[i];
-        vectors[at + TILE_VECTORS] = next_values[i];
+        vectors[at + TILE_VECTORS] = values;
       }
     }
     barrier();
@@ -273,6 +308,7 @@ void attend(Block block) {
     }
     if (first_load == 0) continue;
     const uint first_key = first_load - KEYS;
+    const bool is_cut = LENGTHS_BUFFER != 0 && first_key + KEYS > keys_of_all;
     UNROLL for (uint j = 0; j < KEYS / 16; j += STEP) {
       Sums scores[STEP][ROW_BLOCKS];
       UNROLL for (uint t = 0; t < STEP; ++t) {
@@ -301,6 +337,7 @@ void attend(Block block) {
               score *= parameters[0].scale * log2_of_e;
             }
             if (first_key + KEYS > key_count && key >= key_count) score = NONE;
+            if (is_cut && key >= keys_of_all + first_row + i * 16 + row_of[e]) score = NONE;
             is_larger = is_larger || score > shifts[i][e] + (room + most_above);
             ELEMENT(scores[t][i], e) = score;
           }
@@ -379,10 +416,13 @@ void attend(Block block) {
       STORE_SUMS(sums[i][d], square_at(), SQUARE_PITCH);
       SUBGROUP_BARRIER;
       const uint column = d * 16 + lane % 2 * 8;
-      const vec4 a = uintBitsToFloat(vectors[at + lane % 2 * 2]) / sum, b = uintBitsToFloat(vectors[at + lane % 2 * 2 + 1]) / sum;
-      if (query < parameters[0].queries && column < value_size)
-        outputs[(position * value_size + column) / 8] =
-            uvec4(packHalf2x16(a.xy), packHalf2x16(a.zw), packHalf2x16(b.xy), packHalf2x16(b.zw));
+      if (query < parameters[0].queries && column < value_size) {
+        vec4 left = uintBitsToFloat(vectors[at + lane % 2 * 2]) / sum;
+        vec4 right = uintBitsToFloat(vectors[at + lane % 2 * 2 + 1]) / sum;
+        if (LENGTHS_BUFFER != 0 && HAS_SPECIALS != 0) add_specials(block, query, column, keys_of_all / KEYS * KEYS, left, right);
+        outputs[(position * value_size + column) / 8] = uvec4(packHalf2x16(left.xy), packHalf2x16(left.zw),
+                                                              packHalf2x16(right.xy), packHalf2x16(right.zw));
+      }
     }
   }
 }

@@ -31,6 +31,17 @@ uint offset_at(uint tensor, uint batch, uint head, uint row) {
          head * parameters[0].head_strides[tensor] + row * parameters[0].row_strides[tensor];
 }
 
+// How many keys count for a query: all, or with lengths the earlier ones and the new ones up to its own.
+uint counted_keys(uint batch, uint query) {
+  uint counted = parameters[0].keys;
+  if (LENGTHS_BUFFER != 0) {
+    const int length = int(load_word(LENGTHS_BUFFER, batch * parameters[0].length_stride));
+    const uint past = length <= 0 ? 0 : min(uint(length), parameters[0].past_rows);
+    counted = min(past + query + 1, counted);
+  }
+  return counted;
+}
+
 // --- scores
 
 int mask_at(uint offset) { return int(input4[offset]); }

@@ -62,7 +62,8 @@ macro(dmlop_for_each_kernel)
   dmlop_vulkan_kernel(product_matrices_256 product_matrices
     ROWS=256 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=1)
   dmlop_vulkan_kernel(product_matrices_emulated product_matrices EMULATED=1)
-  dmlop_vulkan_kernel(attention_matrices attention_matrices SIZE=64 ROWS=32 SUBGROUPS=4 KEYS=32)
+  dmlop_vulkan_kernel(attention_matrices_64 attention_matrices SIZE=64 ROWS=32 SUBGROUPS=4 KEYS=32)
+  dmlop_vulkan_kernel(attention_matrices_128 attention_matrices SIZE=128 ROWS=16 SUBGROUPS=8 KEYS=32)
   dmlop_vulkan_kernel(attention_matrices_emulated attention_matrices
     SIZE=32 ROWS=16 SUBGROUPS=8 KEYS=32 EMULATED=1)
 endmacro()

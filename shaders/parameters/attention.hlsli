@@ -26,6 +26,6 @@ struct AttentionParameters {
   VALUE(6, MASK)           /* enum AttentionMask */ \
   VALUE(7, IS_BIAS_SCALED) \
   VALUE(8, IS_VECTORS)  /* queries, keys and values are FLOAT32, and attention_tiles.hlsl reads them by fours */ \
-  VALUE(9, LENGTHS_BUFFER) /* 0: there are none; attention_matrices.comp takes no lengths of earlier keys */ \
+  VALUE(9, LENGTHS_BUFFER) /* 0: there are no lengths of earlier keys */ \
   VALUE(10, IS_KEY_VECTORS)   /* attention_parts.hlsl reads 16 bytes at once */ \
   VALUE(11, IS_VALUE_VECTORS) /* likewise */

@@ -23,6 +23,12 @@ AttentionInput heads_of(const Tensor& tensor, std::uint64_t heads) {
           tensor.sizes[2], 1};
 }
 
+/// Heads in a tensor {batch, heads, length, size}.
+AttentionInput present_heads(const Tensor& tensor) {
+  const std::uint64_t head = tensor.sizes[2] * tensor.sizes[3];
+  return {tensor.type, 0, tensor.sizes[1] * head, head, tensor.sizes[3], 1};
+}
+
 AttentionKernel kernel_of(const MultiheadAttention& use) {
   AttentionKernel kernel{.output_type = use.query.type,
                          .batch = use.batch(),
@@ -41,6 +47,12 @@ AttentionKernel kernel_of(const MultiheadAttention& use) {
     kernel.mask_strides = {use.batch(), 1};
     kernel.filter = use.filter;
   }
+  if (use.past_lengths) {
+    kernel.key = present_heads(use.present_key());
+    kernel.value = present_heads(use.present_value());
+    kernel.past_lengths =
+        PastLengths{.stride = 1, .rows = use.past(), .new_rows = use.key.sizes[1]};
+  }
   if (use.position_bias)
     kernel.position_bias = AttentionInput{
         use.position_bias->type,    0,          use.heads * use.queries() * use.keys(),
@@ -52,14 +64,23 @@ std::vector<gpu::Dispatch> with_matrices(const AttentionKernel& kernel) {
   return gpu::make_dispatches(kernel).dispatches.front().with_matrices;
 }
 
-/// The largest difference from the reference.
-double error_of(const MultiheadAttention& use) {
+Tensor emulated_result(const MultiheadAttention& use) {
   const auto dispatches = with_matrices(kernel_of(use));
   REQUIRE(dispatches.size() == 1);
-  std::vector<const Tensor*> inputs{&use.query, &use.key, &use.value};
+  const Tensor key = use.past_lengths ? use.present_key() : use.key;
+  const Tensor value = use.past_lengths ? use.present_value() : use.value;
+  std::vector<const Tensor*> inputs{&use.query, &key, &value};
   if (use.mask) inputs.push_back(&*use.mask);
   if (use.position_bias) inputs.push_back(&*use.position_bias);
-  const Tensor expected = use.result(), result = emulated(dispatches[0], inputs, expected);
+  if (use.past_lengths) inputs.push_back(&*use.past_lengths);
+  return emulated(
+      dispatches[0], inputs,
+      Tensor::packed(use.query.type, {use.batch(), use.queries(), use.heads * use.value_size()}));
+}
+
+/// The largest difference from the reference.
+double error_of(const MultiheadAttention& use) {
+  const Tensor expected = use.result(), result = emulated_result(use);
   double error = 0;
   for_each_index(expected.sizes, [&](const Index& at) {
     const double difference = std::abs(value_at(result, at) - value_at(expected, at));
@@ -129,13 +150,55 @@ TEST_CASE("attention matrices: infinite values stay infinite, and those behind t
   use.mask = Tensor::of<std::int32_t>(DataType::Int32, {1, 1}, {20});
   use.position_bias = halves({1, 1, 32, 20}, random);
   set_value(use.value, {0, 7, 3}, HUGE_VAL);
-  const auto dispatches = with_matrices(kernel_of(use));
-  REQUIRE(dispatches.size() == 1);
-  const Tensor result =
-      emulated(dispatches[0], {&use.query, &use.key, &use.value, &*use.mask, &*use.position_bias},
-               use.result());
+  const Tensor result = emulated_result(use);
   CHECK(value_at(result, {0, 5, 3}) == HUGE_VAL);
   CHECK(std::isfinite(value_at(result, {0, 5, 2})));
+}
+
+/// Two sequences with other numbers of earlier keys: one query more than a group has, and keys that
+/// begin within a tile.
+MultiheadAttention heads_with_lengths(Random& random) {
+  MultiheadAttention use = random_heads({2, 130, 2 * 16}, {2, 130, 16}, {2, 130, 24}, random);
+  use.heads = 2;
+  use.past_key = halves({2, 1, 45, 16}, random);
+  use.past_value = halves({2, 1, 45, 24}, random);
+  use.past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {2}, {37, 0});
+  use.total = 175;
+  return use;
+}
+
+TEST_CASE("attention matrices: with lengths, a query counts the keys up to its own") {
+  if (!has_gpu()) return;
+  Random random(77);
+  MultiheadAttention use = heads_with_lengths(random);
+  CHECK(error_of(use) <= 2e-3);
+  use.position_bias = halves({2, 2, 130, 175}, random);
+  CHECK(error_of(use) <= 2e-3);
+  use.mask_type = "KEY_SEQUENCE_LENGTH";
+  use.mask = Tensor::of<std::int32_t>(DataType::Int32, {1, 2}, {120, 31});
+  use.filter = -10000;
+  CHECK(error_of(use) <= 2e-3);
+}
+
+TEST_CASE("attention matrices: what is infinite or NaN reaches no query that does not count it") {
+  if (!has_gpu()) return;
+  Random random(78);
+  MultiheadAttention use = heads_with_lengths(random);
+  // Key 37 + 70 of the first sequence is infinite, key 50 of the second is NaN.
+  set_value(use.value, {0, 70, 3}, HUGE_VAL);
+  set_value(use.value, {0, 70, 20}, -HUGE_VAL);
+  set_value(use.value, {1, 50, 11}, std::nan(""));
+  set_value(use.key, {1, 90, 5}, std::nan(""));
+  const Tensor result = emulated_result(use), expected = use.result();
+  std::uint64_t specials = 0;
+  for_each_index(expected.sizes, [&](const Index& at) {
+    const double wanted = value_at(expected, at), got = value_at(result, at);
+    specials += std::isfinite(wanted) ? 0 : 1;
+    INFO(at[0], ", ", at[1], ", ", at[2]);
+    if (std::isfinite(wanted)) CHECK(std::abs(got - wanted) <= 2e-3);
+    if (!std::isfinite(wanted)) CHECK((got == wanted || (std::isnan(got) && std::isnan(wanted))));
+  });
+  CHECK(specials == 2 * 2 * 60 + 2 * 40 + 2 * 23 * 40 + 2 * 40);
 }
 
 TEST_CASE("attention matrices: a filter may be the least number, of all keys or some") {
@@ -161,9 +224,12 @@ TEST_CASE("attention matrices: heads of FLOAT16 whose eights stand at multiples 
     return !with_matrices(kernel).empty();
   };
   CHECK(is_run([](AttentionKernel&) {}));
-  CHECK(with_matrices(usual)[0].kernel == "attention_matrices");
+  CHECK(with_matrices(usual)[0].kernel == "attention_matrices_64");
   CHECK(is_run([](AttentionKernel& kernel) { kernel.value_size = 8; }));
-  CHECK_FALSE(is_run([](AttentionKernel& kernel) { kernel.value_size = 72; }));
+  AttentionKernel longer = usual;
+  longer.value_size = 72;
+  CHECK(with_matrices(longer)[0].kernel == "attention_matrices_128");
+  CHECK_FALSE(is_run([](AttentionKernel& kernel) { kernel.value_size = 136; }));
   CHECK_FALSE(is_run([](AttentionKernel& kernel) { kernel.size = 60; }));
   CHECK_FALSE(is_run([](AttentionKernel& kernel) { kernel.key.offset = 4; }));
   CHECK_FALSE(is_run([](AttentionKernel& kernel) { kernel.key.row_stride = 68; }));

@@ -409,6 +409,21 @@ TEST_CASE("MULTIHEAD_ATTENTION1: an infinite value or NaN of a new key is seen f
   }
 }
 
+// A GPU that has cooperative matrices uses them for these.
+TEST_CASE("MULTIHEAD_ATTENTION1: FLOAT16 with vectors of 64 and 128, and lengths of earlier keys") {
+  Random random(92);
+  for (const std::uint64_t size : {128U, 64U, 96U}) {
+    MultiheadAttention use =
+        attention_with_past(DataType::Float16, {2, 1, 40, 40, size, size}, 2, 30, random);
+    use.bias.reset();
+    use.scale = 0.0625;
+    check_plan_case(case_of(use, {.is_numbered = true}, 2e-2));
+    // Later queries see it, earlier ones do not.
+    set_value(use.value, {1, 20, 3}, std::numeric_limits<double>::infinity());
+    check_plan_case(case_of(use, {.is_numbered = true}, 2e-2));
+  }
+}
+
 // A GPU cuts their keys into parts of 64 to 256, with vectors of keys and values or without.
 TEST_CASE("MULTIHEAD_ATTENTION1: few queries over many keys") {
   Random random(90);

@@ -32,7 +32,7 @@ inline Tensor emulated(const gpu::Dispatch& dispatch, const std::vector<const Te
   gpu::Dispatch variant = dispatch;
   // Modules for large tiles have their constants as macros; the one that tests run takes them.
   const bool is_product = variant.kernel.starts_with("product_matrices");
-  variant.kernel = is_product ? "product_matrices_emulated" : variant.kernel + "_emulated";
+  variant.kernel = is_product ? "product_matrices_emulated" : "attention_matrices_emulated";
   stream.run({.kernels = {{&variant, inputs, {outputs.begin(), outputs.end()}}}});
   stream.finish();
   stream.read(outputs[0], output.bytes);

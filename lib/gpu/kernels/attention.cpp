@@ -219,8 +219,13 @@ void run_in_parts(const AttentionKernel& kernel, const Slices& slices, Dispatch&
   }
 }
 
-// As in attention_matrices.comp.
-constexpr std::uint64_t queries_of_matrices = 128, keys_of_matrices = 32, longest_vector = 64;
+// As in attention_matrices.comp and kernels.cmake.
+constexpr std::uint64_t queries_of_matrices = 128, keys_of_matrices = 32;
+constexpr std::uint64_t short_vector = 64, longest_vector = 128;
+
+std::uint64_t longer_vector(const AttentionKernel& kernel) {
+  return std::max(kernel.size, kernel.value_size);
+}
 
 // Whether eights of FLOAT16 begin at multiples of 16 bytes in every row.
 bool has_eights(const AttentionInput& input, std::uint64_t size) {
@@ -228,7 +233,7 @@ bool has_eights(const AttentionInput& input, std::uint64_t size) {
 }
 
 std::uint64_t work_of_matrices(const AttentionKernel& kernel) {
-  constexpr std::uint64_t tile_work = 64;  // more than the loops of a thread: for their pace
+  constexpr std::uint64_t tile_work = 128;  // more than the loops of a thread: for their pace
   return (divided_up(kernel.keys, keys_of_matrices) + 1) * tile_work + 1000;
 }
 
@@ -237,13 +242,14 @@ bool suits_matrices(const AttentionKernel& kernel) {
   const std::uint64_t size = kernel.size, value_size = kernel.value_size;
   return kernel.output_type == DataType::Float16 && has_eights(kernel.query, size) &&
          has_eights(kernel.key, size) && has_eights(kernel.value, value_size) &&
-         std::max(size, value_size) <= longest_vector &&
-         kernel.queries >= queries_of_matrices / 4 && work_of_matrices(kernel) <= thread_work_limit;
+         longer_vector(kernel) <= longest_vector && kernel.queries >= queries_of_matrices / 4 &&
+         work_of_matrices(kernel) <= thread_work_limit;
 }
 
 // The same by cooperative matrices, for devices that have them.
 Dispatch by_matrices(const AttentionKernel& kernel, Dispatch dispatch) {
-  dispatch.kernel = "attention_matrices";
+  dispatch.kernel =
+      longer_vector(kernel) <= short_vector ? "attention_matrices_64" : "attention_matrices_128";
   const std::uint64_t groups =
       kernel.batch * kernel.heads * divided_up(kernel.queries, queries_of_matrices);
   dispatch.stages.emplace_back(0, groups * group_threads, work_of_matrices(kernel));
@@ -296,8 +302,7 @@ Dispatches dispatches_of(const AttentionKernel& kernel) {
   set_parameters(dispatch, parameters_of(kernel, slices));
   if (kernel.past_lengths) ++inputs;
   for (std::size_t i = 0; i < inputs; ++i) dispatch.inputs.push_back(i);
-  if (!kernel.past_lengths && suits_matrices(kernel))
-    dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
+  if (suits_matrices(kernel)) dispatch.with_matrices.push_back(by_matrices(kernel, dispatch));
   if (in_tiles) {
     run_in_tiles(kernel, dispatch);
   } else if (in_parts) {
