@@ -44,8 +44,11 @@ void print_edges(const Model& model, const EdgeComparer& comparer) {
          " compared"});
   if (following > 0)
     print({", of which ", following,
-           " differ only because their inputs do: from the expected inputs, their nodes compute "
-           "what is expected"});
+           std::string(following == 1
+                           ? " differs only because its inputs do: from the expected inputs, its "
+                             "node computes what is expected"
+                           : " differ only because their inputs do: from the expected inputs, "
+                             "their nodes compute what is expected")});
   if (wrong.empty()) return print({". No node is wrong.\n"});
   print({". The first wrong one is the ", title_of(model, wrong.front().dispatchable),
          ": from the expected inputs it computes another ", names_of_list(wrong.front().outputs),

@@ -20,6 +20,7 @@
 #include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
+#include "model/tolerances.hpp"
 #include "model/write_file.hpp"
 #include "model_commands.hpp"
 #include "operator_times.hpp"
@@ -328,9 +329,10 @@ class ModelRunner {
     for (const NamedResource& output : outputs_)
       write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path,
                 output.is_raw);
+    const ResultTolerances tolerances(model, options_.tolerance);
     for (const NamedResource& golden : expected_) {
-      ending.comparisons.push_back(
-          compare_resource(model, golden, runtime.contents(golden.resource), options_.tolerance));
+      ending.comparisons.push_back(compare_resource(
+          model, golden, runtime.contents(golden.resource), tolerances.of(golden.resource)));
       if (ending.comparisons.back().comparison.verdict() != Verdict::passed)
         ending.exit_code = exit_different;
     }

@@ -15,6 +15,7 @@
 #include "job/folder.hpp"
 #include "job/golden.hpp"
 #include "model/runtime.hpp"
+#include "model/tolerances.hpp"
 #include "model/write_file.hpp"
 
 namespace dmlop {
@@ -243,9 +244,7 @@ void ModelJob::add_to(Digest& digest, const Checking& checking) {
 // The comparison of a golden file that is to be created.
 OutputComparison ModelJob::without_golden(const NamedResource& golden) const {
   const ResourceTensor tensor = tensor_of(model_, golden.resource);
-  const Tolerance tolerance = tensor.writer != nullptr
-                                  ? resolved_tolerance(tolerance_, *tensor.writer, tensor.data_type)
-                                  : tolerance_.value_or(Tolerance{});
+  const Tolerance tolerance = ResultTolerances(model_, tolerance_).of(golden.resource);
   return new_golden(model_.resources[golden.resource].name, golden.path, tensor.data_type,
                     tensor.sizes, tolerance);
 }
@@ -253,12 +252,13 @@ OutputComparison ModelJob::without_golden(const NamedResource& golden) const {
 // What the model computes, and what the other device made of it.
 void ModelJob::compare_results(Runtime& runtime, Runtime& other, JobResult& result) const {
   const std::string device = join(other.devices());
+  const ResultTolerances tolerances(model_, tolerance_);
   for (const std::size_t resource : results_of(model_)) {
     const ResourceTensor tensor = tensor_of(model_, resource);
     const Buffer golden = packed_elements(tensor, other.contents(resource));
     result.comparisons.push_back(
         compare_tensor(model_, tensor, Elements(tensor.data_type, tensor.sizes, golden.bytes()),
-                       device, runtime.contents(resource), tolerance_));
+                       device, runtime.contents(resource), tolerances.of(resource)));
   }
 }
 
@@ -267,13 +267,14 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
   std::optional<Runtime> other;
   if (options.against != nullptr) other.emplace(model_, *options.against, options.execution);
   JobResult result;
+  const ResultTolerances tolerances(model_, tolerance_);
   const auto compare = [&](const Expected& expected) {
     const std::size_t resource = expected.file.resource;
     const auto contents = runtime.contents(resource);
     const bool is_missing = !expected.file.golden;
     result.comparisons.push_back(
         is_missing ? without_golden(expected.file)
-                   : compare_resource(model_, expected.file, contents, tolerance_));
+                   : compare_resource(model_, expected.file, contents, tolerances.of(resource)));
     const bool differs =
         is_missing || result.comparisons.back().comparison.verdict() == Verdict::failed;
     if (updates && differs)

@@ -39,13 +39,24 @@ std::map<std::string, std::string> index_of(const std::string& folder, Diagnosti
 
 }  // namespace
 
-EdgeComparer::EdgeComparer(const Model& model, std::optional<Tolerance> tolerance)
+namespace {
+
+// Inside a graph, edges may well be 0 or NaN all over.
+Tolerance of_edges(const std::optional<Tolerance>& given) {
+  Tolerance tolerance = given.value_or(Tolerance{});
+  tolerance.allow_trivial = true;
+  return tolerance;
+}
+
+}  // namespace
+
+EdgeComparer::EdgeComparer(const Model& model, const std::optional<Tolerance>& tolerance)
     : model_(model),
-      tolerance_(tolerance.value_or(Tolerance{})),
+      given_(of_edges(tolerance)),
+      tolerances_(model, given_),
       golden_(model.resources.size()),
       written_(model.resources.size()),
       computed_(model.resources.size()) {
-  tolerance_.allow_trivial = true;  // inside a graph, edges may well be 0 or NaN all over
   for (const ModelCommand& command : model.commands) {
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) continue;
@@ -133,13 +144,14 @@ bool EdgeComparer::has_golden(std::size_t resource) const {
   return golden_[resource] || other_ != nullptr;
 }
 
-OutputComparison EdgeComparer::compared(const ResourceTensor& tensor, Runtime& runtime) const {
+OutputComparison EdgeComparer::compared(const ResourceTensor& tensor, const Tolerance& tolerance,
+                                        Runtime& runtime) const {
   const auto contents = runtime.contents(tensor.resource);
   const auto& golden = golden_[tensor.resource];
-  if (golden) return compare_golden(model_, tensor, *golden, contents, tolerance_);
+  if (golden) return compare_golden(model_, tensor, *golden, contents, tolerance);
   const Buffer elements = packed_elements(tensor, other_->contents(tensor.resource));
   return compare_tensor(model_, tensor, Elements(tensor.data_type, tensor.sizes, elements.bytes()),
-                        other_device_, contents, tolerance_);
+                        other_device_, contents, tolerance);
 }
 
 void EdgeComparer::compare(const DispatchCommand& command, Runtime& runtime) {
@@ -150,7 +162,8 @@ void EdgeComparer::compare(const DispatchCommand& command, Runtime& runtime) {
     const ResourceTensor tensor = written_tensor(description, *binding);
     written_[resource] = tensor;
     if (!has_golden(resource)) continue;
-    edges_.push_back({command.dispatchable, resource, compared(tensor, runtime)});
+    edges_.push_back(
+        {command.dispatchable, resource, compared(tensor, tolerances_.of(resource), runtime)});
   }
   const auto is_wrong = [](const ComparedEdge& edge) { return edge.is_wrong(); };
   const auto begin = edges_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -203,8 +216,11 @@ WrongNode EdgeComparer::judged_alone(const DispatchCommand& command, Runtime& ru
   runtime.dispatch(command);
   for (const TensorBinding* binding : outputs_of(model_, command)) {
     const std::size_t resource = binding->range.resource;
-    if (has_golden(resource) &&
-        compared(*written_[resource], runtime).comparison.verdict() != Verdict::passed)
+    if (!has_golden(resource)) continue;
+    const ResourceTensor& tensor = *written_[resource];
+    // Its inputs are what is expected, so that it has to be as exact as its operator.
+    const Tolerance own = resolved_tolerance(given_, *tensor.writer, tensor.data_type);
+    if (compared(tensor, own, runtime).comparison.verdict() != Verdict::passed)
       node.outputs.push_back(model_.resources[resource].name);
   }
   for (const auto& [resource, copy] : kept)

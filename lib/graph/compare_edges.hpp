@@ -11,6 +11,7 @@
 #include "job/job.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
+#include "model/tolerances.hpp"
 
 namespace dmlop {
 
@@ -35,9 +36,8 @@ struct WrongNode {
 /// ones, so a node that differs runs again, with what is expected as its inputs.
 class EdgeComparer {
  public:
-  /// Without a criterion in `tolerance`, that of the writing operator applies. The model must
-  /// outlive this.
-  EdgeComparer(const Model& model, std::optional<Tolerance> tolerance);
+  /// Without a criterion in `tolerance`, ResultTolerances applies. The model must outlive this.
+  EdgeComparer(const Model& model, const std::optional<Tolerance>& tolerance);
 
   /// Compares with the files of a folder: EDGE.npy, or the names that its index.json or
   /// --keep-edges gives. Adds a finding if the folder has none for this graph or one cannot be
@@ -62,13 +62,15 @@ class EdgeComparer {
  private:
   void open(std::size_t resource, const std::string& path, Diagnostics& diagnostics);
   bool has_golden(std::size_t resource) const;
-  OutputComparison compared(const ResourceTensor& tensor, Runtime& runtime) const;
+  OutputComparison compared(const ResourceTensor& tensor, const Tolerance& tolerance,
+                            Runtime& runtime) const;
   /// Whether the resource has what is expected there now. False if that has another form.
   bool place_golden(std::size_t resource, Runtime& runtime) const;
   WrongNode judged_alone(const DispatchCommand& command, Runtime& runtime) const;
 
   const Model& model_;
-  Tolerance tolerance_;
+  Tolerance given_;
+  ResultTolerances tolerances_;
   std::vector<std::optional<NamedResource>> golden_;    // of each resource
   std::vector<std::optional<ResourceTensor>> written_;  // of each that a dispatch wrote
   std::vector<bool> computed_;                          // whether a dispatch writes it

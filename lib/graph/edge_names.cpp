@@ -5,22 +5,13 @@
 
 #include "base/confine.hpp"
 #include "base/text.hpp"
+#include "model/outputs.hpp"
 
 namespace dmlop {
 namespace {
 
 // Longer names are cut, so that every file system takes them.
 constexpr std::size_t name_length_max = 100;
-
-std::vector<const TensorBinding*> bindings_of(const Model& model, const DispatchCommand& command,
-                                              bool (FieldSpec::*is_one)() const) {
-  const OperatorSpec& spec = *model.dispatchables[command.dispatchable].description->spec;
-  std::vector<const TensorBinding*> found;
-  for (const TensorBinding& binding : command.bindings) {
-    if ((spec.find_field(binding.tensor)->*is_one)()) found.push_back(&binding);
-  }
-  return found;
-}
 
 }  // namespace
 
@@ -42,14 +33,6 @@ std::string new_file_name(const std::string& name, std::set<std::string>& taken)
   for (std::size_t i = 2; !taken.insert(lower_case(unique)).second; ++i)
     unique = name + "_" + std::to_string(i);
   return unique;
-}
-
-std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
-  return bindings_of(model, command, &FieldSpec::is_output);
-}
-
-std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command) {
-  return bindings_of(model, command, &FieldSpec::is_input);
 }
 
 std::vector<std::string> edge_file_names(const Model& model) {

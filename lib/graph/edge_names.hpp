@@ -9,11 +9,6 @@
 
 namespace dmlop {
 
-/// The bindings of the outputs of a dispatch.
-std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command);
-/// The bindings of its inputs.
-std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command);
-
 /// The name of an edge's file without .npy: the edge's own wherever every file system takes that,
 /// else with _ for other characters.
 std::string edge_file_name(const std::string& edge);

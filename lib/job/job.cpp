@@ -68,15 +68,17 @@ void collect_warnings(Job& job) {
 
 }  // namespace
 
+Tolerance with_default(const std::optional<Tolerance>& given, Tolerance usual) {
+  if (!given) return usual;
+  if (!given->is_bitwise()) return *given;
+  usual.nan_equals_nan = given->nan_equals_nan;
+  usual.allow_trivial = given->allow_trivial;
+  return usual;
+}
+
 Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const Description& description,
                              DataType type) {
-  if (given && !given->is_bitwise()) return *given;
-  Tolerance tolerance = description.default_tolerance(type);
-  if (given) {
-    tolerance.nan_equals_nan = given->nan_equals_nan;
-    tolerance.allow_trivial = given->allow_trivial;
-  }
-  return tolerance;
+  return with_default(given, description.default_tolerance(type));
 }
 
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,

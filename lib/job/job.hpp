@@ -124,7 +124,9 @@ std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
                                std::shared_ptr<const json::Value> root, const JobRequest& request,
                                Purpose purpose, Diagnostics& diagnostics);
 
-/// The tolerance that was given; where it gives no criterion, the operator's own with its rules.
+/// The tolerance that was given; where it gives no criterion, the usual one with its rules.
+Tolerance with_default(const std::optional<Tolerance>& given, Tolerance usual);
+/// The same with the operator's own.
 Tolerance resolved_tolerance(const std::optional<Tolerance>& given, const Description& description,
                              DataType type);
 

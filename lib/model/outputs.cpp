@@ -43,6 +43,16 @@ bool are_integers_alike(DataType a, DataType b) {
   return is_integer(a) && is_integer(b) && info(a).bits == info(b).bits;
 }
 
+std::vector<const TensorBinding*> bindings_of(const Model& model, const DispatchCommand& command,
+                                              bool (FieldSpec::*is_one)() const) {
+  const OperatorSpec& spec = *model.dispatchables[command.dispatchable].description->spec;
+  std::vector<const TensorBinding*> found;
+  for (const TensorBinding& binding : command.bindings) {
+    if ((spec.find_field(binding.tensor)->*is_one)()) found.push_back(&binding);
+  }
+  return found;
+}
+
 /// Finds the resource for a file of the command line.
 class ResourceNamer {
  public:
@@ -130,6 +140,14 @@ class ResourceNamer {
 };
 
 }  // namespace
+
+std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
+  return bindings_of(model, command, &FieldSpec::is_output);
+}
+
+std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command) {
+  return bindings_of(model, command, &FieldSpec::is_input);
+}
 
 ResourceTensor written_tensor(const Description& description, const TensorBinding& output) {
   const TensorDesc& desc = *description.find_tensor(output.tensor, output.element);
@@ -284,17 +302,14 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
 
 OutputComparison compare_tensor(const Model& model, ResourceTensor tensor, const Elements& golden,
                                 const std::string& expected, std::span<const std::byte> contents,
-                                const std::optional<Tolerance>& tolerance) {
+                                const Tolerance& tolerance) {
   const auto elements = packed_elements(tensor, contents);
   const bool is_of_graph = !model.words.has_commands;
   if ((golden.sizes().size() == 1 || is_of_graph) && golden.count() == element_count(tensor.sizes))
     tensor.sizes = golden.sizes();
   if (is_of_graph && are_integers_alike(golden.data_type(), tensor.data_type))
     tensor.data_type = golden.data_type();
-  const Tolerance used = tensor.writer != nullptr
-                             ? resolved_tolerance(tolerance, *tensor.writer, tensor.data_type)
-                             : tolerance.value_or(Tolerance{});
-  Comparator comparator(golden, tensor.data_type, tensor.sizes, used);
+  Comparator comparator(golden, tensor.data_type, tensor.sizes, tolerance);
   comparator.add(0, elements.bytes());
   const std::uint64_t first = npy_header_bytes(tensor.data_type, tensor.sizes).size();
   const std::size_t size = size_of(tensor.data_type);
@@ -303,14 +318,13 @@ OutputComparison compare_tensor(const Model& model, ResourceTensor tensor, const
 }
 
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,
-                                  std::span<const std::byte> contents,
-                                  const std::optional<Tolerance>& tolerance) {
+                                  std::span<const std::byte> contents, const Tolerance& tolerance) {
   return compare_golden(model, tensor_of(model, expected.resource), expected, contents, tolerance);
 }
 
 OutputComparison compare_golden(const Model& model, ResourceTensor tensor,
                                 const NamedResource& expected, std::span<const std::byte> contents,
-                                const std::optional<Tolerance>& tolerance) {
+                                const Tolerance& tolerance) {
   OutputComparison output = compare_tensor(model, std::move(tensor), Elements(*expected.golden),
                                            expected.path, contents, tolerance);
   with_context("reading the golden file " + expected.path,

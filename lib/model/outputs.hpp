@@ -25,6 +25,11 @@ struct ResourceTensor {
   const Description* writer = nullptr;  // what wrote it, or null
 };
 
+/// The bindings of the outputs of a dispatch.
+std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command);
+/// The bindings of its inputs, without those that are bound when the model starts.
+std::vector<const TensorBinding*> inputs_of(const Model& model, const DispatchCommand& command);
+
 /// The tensor that a dispatch writes to a resource.
 ResourceTensor written_tensor(const Description& description, const TensorBinding& output);
 
@@ -69,17 +74,15 @@ void refuse_replaced(const Model& model, const std::vector<NamedResource>& outpu
 /// Compares a resource with its golden file. A golden file with one dimension, as writeFile makes
 /// it if no dimensions are given, is compared element by element with any shape, as is any golden
 /// file with as many elements for an edge of a graph, whose nodes may take INT64 for UINT64, too.
-/// If `tolerance` has no criterion, that of the writing operator applies.
 OutputComparison compare_resource(const Model& model, const NamedResource& expected,
-                                  std::span<const std::byte> contents,
-                                  const std::optional<Tolerance>& tolerance);
+                                  std::span<const std::byte> contents, const Tolerance& tolerance);
 /// The same for a tensor in the resource.
 OutputComparison compare_golden(const Model& model, ResourceTensor tensor,
                                 const NamedResource& expected, std::span<const std::byte> contents,
-                                const std::optional<Tolerance>& tolerance);
+                                const Tolerance& tolerance);
 /// The same for elements from anywhere, which the result calls `expected`.
 OutputComparison compare_tensor(const Model& model, ResourceTensor tensor, const Elements& golden,
                                 const std::string& expected, std::span<const std::byte> contents,
-                                const std::optional<Tolerance>& tolerance);
+                                const Tolerance& tolerance);
 
 }  // namespace dmlop

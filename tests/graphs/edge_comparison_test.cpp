@@ -88,15 +88,15 @@ TEST_CASE("expect-edges: several wrong nodes are all named, and outputs are as w
 
 TEST_CASE("expect-edges: small differences grow, and no node is wrong") {
   const Edges graph;
-  // Within the tolerance of EXP, and beyond the next integer.
+  // Within the tolerance of EXP, which NEGATE passes on, and beyond the next integer.
   graph.write_npy("edges/b.npy", {1.0000001F, 2.7182817F, 7.389056F, 20.085537F});
   graph.write_npy("edges/c.npy", {2, 3, 8, 21});
   graph.write_npy("edges/d.npy", {-1.0000001F, -2.7182817F, -7.389056F, -20.085537F});
   const auto result = graph.run({"--expect-edges", "edges"});
   CHECK(result.code == 0);
   CHECK(result.output ==
-        "4 edges were compared, of which 2 differ only because their inputs do: from the expected "
-        "inputs, their nodes compute what is expected. No node is wrong.\n");
+        "4 edges were compared, of which 1 differs only because its inputs do: from the expected "
+        "inputs, its node computes what is expected. No node is wrong.\n");
 }
 
 TEST_CASE("expect-edges: an edge without a file makes the node after it uncertain") {
