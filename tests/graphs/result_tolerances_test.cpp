@@ -48,6 +48,10 @@ std::string binary(const std::string& type, const std::string& a, const std::str
 const std::string erf = node("ELEMENT_WISE_ERF", "a", "e");
 const std::string of_erf = "atol 1e-06 or 4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)";
 
+const std::string gemm = R"({"type": "GEMM",
+  "desc": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0},
+  "bindings": {"ATensor": "a", "BTensor": "b", "OutputTensor": "p"}})";
+
 TEST_CASE("result tolerances: an operator's own, and none for what is exact") {
   CHECK(tolerance_of(node("ELEMENT_WISE_ERF", "a", "y")) == of_erf);
   CHECK(tolerance_of(node("ELEMENT_WISE_NEGATE", "a", "y")) ==
@@ -63,13 +67,8 @@ TEST_CASE("result tolerances: what is exact passes on the largest of its inputs"
   CHECK(tolerance_of(erf + ", " + node("ELEMENT_WISE_SQRT", "e", "y")) ==
         tolerance_of(node("ELEMENT_WISE_SQRT", "a", "y")));
   // A product of matrices has the larger atol, and ERF has the ULP.
-  CHECK(
-      tolerance_of(
-          erf +
-          R"(, {"type": "GEMM", "desc": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0},
-          "bindings": {"ATensor": "a", "BTensor": "b", "OutputTensor": "p"}}, )" +
-          binary("ELEMENT_WISE_MAX", "e", "p", "y")) ==
-      "rtol 1e-05, atol 1e-05 or 4 ULP (default of GEMM for FLOAT32)");
+  CHECK(tolerance_of(erf + ", " + gemm + ", " + binary("ELEMENT_WISE_MAX", "e", "p", "y")) ==
+        "rtol 1e-05, atol 1e-05 or 4 ULP (default of GEMM for FLOAT32)");
 }
 
 TEST_CASE("result tolerances: a factor changes what is absolute") {
@@ -97,6 +96,8 @@ TEST_CASE("result tolerances: another floating-point type has another unit") {
   };
   CHECK(tolerance_of(erf + ", " + cast("e", "y", "FLOAT16")) ==
         "atol 1e-06 or 1 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
+  CHECK(tolerance_of(gemm + ", " + cast("p", "y", "FLOAT16")) ==
+        "rtol 1e-05, atol 1e-05 or 1 ULP (default of GEMM for FLOAT32)");
   const std::string half_erf =
       cast("a", "h", "FLOAT16") + ", " + node("ELEMENT_WISE_ERF", "h", "e") + ", ";
   CHECK(tolerance_of(half_erf + cast("e", "y", "FLOAT32")) ==
