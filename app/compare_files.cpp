@@ -129,6 +129,10 @@ ComparedFiles compare_files(const FileText& actual, const FileText& expected,
   if (options.draw && comparison.unlike.empty() && comparison.elements != 0)
     compared.picture =
         error_picture(actual_elements, expected_elements, tolerance.nan_equals_nan, Legend::below);
+  std::string& remedy = compared.comparison.remedy;
+  if (!options.cast && a != e && actual_file.header().sizes == expected_file.header().sizes)
+    remedy +=
+        (remedy.empty() ? "" : ", or ") + std::string("compare the files by value with --cast");
   require_intact(actual_file, actual.path);
   require_intact(expected_file, expected.path);
   return compared;

@@ -14,6 +14,7 @@
 #include "compare/advice.hpp"
 #include "compare/element_pair.hpp"
 #include "compare/relation.hpp"
+#include "tensor/numpy_words.hpp"
 #include "tensor/visit_type.hpp"
 
 namespace dmlop {
@@ -214,6 +215,21 @@ class Comparator::Range {
   Steps steps_;
 };
 
+namespace {
+
+// What to save in place of the expected array, so that it has the type and the sizes.
+std::string remedy_for(const Elements& expected, DataType type, const Sizes& sizes) {
+  const DataType other = expected.data_type();
+  const bool loses_fractions = is_floating(other) && !is_floating(type);
+  if (expected.count() != element_count(sizes) || loses_fractions) return "";
+  Alternative change;
+  if (sizes != expected.sizes()) change = rearranging(expected.sizes(), sizes);
+  if (type != other) change = casting(type, std::move(change));
+  return "save the expected array as " + change.value;
+}
+
+}  // namespace
+
 Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes,
                        Tolerance tolerance, ActualElements actual)
     : expected_(expected),
@@ -227,6 +243,7 @@ Comparator::Comparator(const Elements& expected, DataType data_type, Sizes sizes
   if (data_type != expected.data_type() || result_.sizes != expected.sizes()) {
     result_.unlike = tensor_text(data_type, result_.sizes) + " instead of " +
                      tensor_text(expected.data_type(), expected.sizes());
+    result_.remedy = remedy_for(expected, data_type, result_.sizes);
     result_.smallest = {std::nullopt, std::nullopt, std::nullopt};
     return;
   }

@@ -58,6 +58,7 @@ struct Comparison {
   DataType data_type = DataType::Float32;  // of both, unless `unlike` says otherwise
   Sizes sizes;
   std::string unlike;  // "FLOAT32 [2] instead of FLOAT16 [2]": no element was compared
+  std::string remedy;  // how to make the expected array alike, where NumPy can
   std::uint64_t elements = 0;
   std::uint64_t mismatches = 0;          // elements that no criterion allows
   std::uint64_t nan_mismatches = 0;      // mismatches without a distance, because one is NaN

@@ -98,6 +98,7 @@ std::vector<std::string> difference_lines(const Comparison& comparison) {
     if (!where.empty()) lines.push_back("where: " + where);
   }
   if (!comparison.relation.empty()) lines.push_back("relation: " + comparison.relation);
+  if (!comparison.remedy.empty()) lines.push_back("help: " + comparison.remedy);
   return lines;
 }
 

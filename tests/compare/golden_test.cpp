@@ -144,10 +144,25 @@ TEST_CASE("compare says first that types or sizes differ") {
   CHECK(type.code == 1);
   CHECK(type.output ==
         "FAILED: half.npy: FLOAT16 [6] instead of FLOAT32 [6]\n"
-        "  tolerance: 9 ULP (command line)\n");
+        "  tolerance: 9 ULP (command line)\n"
+        "  help: save the expected array as array.astype(numpy.float16), or compare the files by "
+        "value with --cast\n");
   const auto sizes = folder.compare({"matrix.npy", "golden.npy", "--allow-trivial"});
   CHECK(sizes.code == 1);
   CHECK(sizes.output.starts_with("FAILED: matrix.npy: FLOAT32 [2, 3] instead of FLOAT32 [6]\n"));
+  CHECK(sizes.output.ends_with("  help: save the expected array as array.reshape(2, 3)\n"));
+  const auto both = folder.compare({"half.npy", "matrix.npy"});
+  CHECK(both.output.ends_with(
+      "  help: save the expected array as array.astype(numpy.float16).reshape(6)\n"));
+}
+
+TEST_CASE("compare advises no change of an array that loses something by it") {
+  const GoldenFolder folder;
+  folder.write("integers.npy", npy("<i4", "(6,)", bytes_of<std::int32_t>({1, 1, 2, 3, 3, 3})));
+  folder.write("five.npy", float_npy("(5,)", {1, 1, 2, 3, 3}));
+  CHECK(folder.compare({"integers.npy", "golden.npy"})
+            .output.ends_with("  help: compare the files by value with --cast\n"));
+  CHECK_FALSE(contains(folder.compare({"five.npy", "golden.npy"}).output, "help: "));
 }
 
 TEST_CASE("compare reads files of any order, and standard input") {
