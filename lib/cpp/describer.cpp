@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cpp/layouts.hpp"
+#include "spec/facts.hpp"
 #include "spec/scalar.hpp"
 
 namespace dmlop::cpp {
@@ -150,8 +151,7 @@ Json Describer::nested_desc(const Value& desc, const std::string& name) {
   remember_place(name + ".Type", type.written);
   if (type.kind != Kind::word) return refuse(type, name + ".Type"), Json();
   const OperatorSpec* spec = find_spec(without(type.word, "DML_OPERATOR_"));
-  const bool is_activation = spec != nullptr && spec->name.starts_with("ACTIVATION_");
-  if (!is_activation) {
+  if (spec == nullptr || !is_activation(spec->name)) {
     refuse(type.written, name + ".Type", "it is no activation of DirectML",
            "write a type such as DML_OPERATOR_ACTIVATION_RELU");
     return Json();

@@ -252,7 +252,7 @@ class OperatorReader {
   // Activations have no activations in them, so that this ends.
   std::optional<GraphActivation> activation_of(const TypedDesc& desc, const std::string& name) {
     const OperatorSpec* spec = spec_of(desc.type);
-    if (spec == nullptr || !spec->name.starts_with("ACTIVATION_")) {
+    if (spec == nullptr || !is_activation(spec->name)) {
       memory_.refuse(name + ".Type is " +
                      (spec == nullptr ? std::to_string(desc.type) : "DML_OPERATOR_" + spec->name) +
                      ", which is no activation");

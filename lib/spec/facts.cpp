@@ -128,6 +128,12 @@ std::vector<FusedActivation> activations_fused_into(std::string_view operator_na
   return fitting;
 }
 
+bool is_activation(std::string_view operator_name) {
+  return operator_name.starts_with("ACTIVATION_") ||
+         std::ranges::find(fused_activations(), operator_name, &FusedActivation::name) !=
+             fused_activations().end();
+}
+
 const std::vector<Family>& families() {
   static const std::vector<Family> list = [] {
     std::vector<Family> rows;

@@ -59,6 +59,8 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name);
 const std::vector<FusedActivation>& fused_activations();
 /// Those of them that one operator takes.
 std::vector<FusedActivation> activations_fused_into(std::string_view operator_name);
+/// Whether the operator is an activation or another one that DirectML fuses into some operator.
+bool is_activation(std::string_view operator_name);
 
 /// The families in the order in which lists show them.
 const std::vector<Family>& families();

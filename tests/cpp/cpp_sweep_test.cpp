@@ -8,6 +8,8 @@
 #include "cpp/convert.hpp"
 #include "cpp/layouts.hpp"
 #include "described.hpp"
+#include "fused_gemm.hpp"
+#include "spec/facts.hpp"
 #include "tensor/element.hpp"
 #include "tensor/half.hpp"
 
@@ -254,7 +256,8 @@ Json plain(const Json& value) {
   if (!value.is_object()) return value;
   Json object = Json::object();
   for (const auto& [name, item] : value.items()) {
-    if (!item.is_null() && name != "DimensionCount") object[name] = plain(item);
+    const bool is_count = name == "DimensionCount" || name == "AxisCount";
+    if (!item.is_null() && !is_count) object[name] = plain(item);
   }
   return object;
 }
@@ -276,6 +279,21 @@ Json plain_desc(const OperatorSpec& spec, const Json& desc) {
   return result;
 }
 
+void check_comes_back(const OperatorSpec& spec, const Json& desc, Form form) {
+  const std::string text = CppWriter(form).text_of(spec, desc);
+  CAPTURE(text);
+  dmlop::Diagnostics findings;
+  const auto made = dmlop::description_of_cpp("x.cpp", text, findings);
+  for (const auto& finding : findings) FAIL_CHECK(to_text(finding));
+  REQUIRE(made);
+  // A desc of JSON leaves the size of a buffer out, which is 0 in C++ then.
+  for (const auto& remark : made->remarks)
+    CHECK(remark.message.find("TotalTensorSizeInBytes is 0") != std::string::npos);
+  const Json json = Json::parse(made->text);
+  CHECK(json.at("type") == "DML_OPERATOR_" + spec.name);
+  REQUIRE(plain_desc(spec, json.at("desc")) == plain_desc(spec, desc));
+}
+
 }  // namespace
 
 TEST_CASE("from C++: what DirectML ran, positional, designated and assigned, comes back") {
@@ -289,23 +307,19 @@ TEST_CASE("from C++: what DirectML ran, positional, designated and assigned, com
       for (const Form form : {Form::positional, Form::designated, Form::assigned}) {
         // Of operators with many descriptions, each is written in one way.
         if (descs.size() > 6 && i % 3 != static_cast<std::size_t>(form)) continue;
-        const std::string text = CppWriter(form).text_of(spec, *desc);
-        CAPTURE(text);
-        dmlop::Diagnostics findings;
-        const auto made = dmlop::description_of_cpp("x.cpp", text, findings);
-        for (const auto& finding : findings) FAIL_CHECK(to_text(finding));
-        REQUIRE(made);
-        // A desc of JSON leaves the size of a buffer out, which is 0 in C++ then.
-        for (const auto& remark : made->remarks)
-          CHECK(remark.message.find("TotalTensorSizeInBytes is 0") != std::string::npos);
-        const Json json = Json::parse(made->text);
-        CHECK(json.at("type") == "DML_OPERATOR_" + name);
-        REQUIRE(plain_desc(spec, json.at("desc")) == plain_desc(spec, *desc));
+        check_comes_back(spec, *desc, form);
         ++count;
       }
     }
   }
   CHECK(count > 4'000);
+}
+
+TEST_CASE("from C++: whatever DirectML fuses into GEMM comes back") {
+  const auto fused = dmlop::activations_fused_into("GEMM");
+  CHECK(fused.size() == 20);
+  for (const auto& activation : fused)
+    check_comes_back(*dmlop::find_spec("GEMM"), gemm_fused_with(activation.name), Form::designated);
 }
 
 }  // namespace dmlop::test::cpp_sweep_test

@@ -4,10 +4,12 @@
 
 #include "base/text.hpp"
 #include "described.hpp"
+#include "fused_gemm.hpp"
 #include "graph/from_description.hpp"
 #include "layer/memory.hpp"
 #include "layer/read_operator.hpp"
 #include "layer/struct_layout.hpp"
+#include "spec/facts.hpp"
 #include "struct_builder.hpp"
 
 namespace dmlop::struct_reader_test {
@@ -154,6 +156,18 @@ TEST_CASE("layer: every description that DirectML ran is read back from memory")
     ++cases;
   }
   CHECK(cases > 5000);
+}
+
+TEST_CASE("layer: whatever DirectML fuses into GEMM is read back from memory") {
+  std::size_t fused = 0;
+  for (const FusedActivation& activation : activations_fused_into("GEMM")) {
+    const auto found =
+        test::check_desc("GEMM", test::gemm_fused_with(activation.name), Judge::directml);
+    REQUIRE_MESSAGE(found.diagnostics.empty(), messages_of(found.diagnostics));
+    check_round_trip(*found.description, activation.name);
+    ++fused;
+  }
+  CHECK(fused == 20);
 }
 
 TEST_CASE("layer: what a description has and a serialized graph does not is read, too") {
