@@ -20,7 +20,7 @@
 #include "graph/save.hpp"
 #include "graph/to_jobs.hpp"
 #include "job/folder.hpp"
-#include "model/lifetimes.hpp"
+#include "model/run_commands.hpp"
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
 #include "ops/fixes.hpp"
@@ -79,13 +79,11 @@ int finish(const Conversion& conversion, const std::vector<std::string>& read,
 void write_jobs(const Model& model, JobWriter& writer) {
   Backend backend;
   Runtime runtime(model, backend, {});
-  const auto ended = last_used(model, {});
-  for (std::size_t i = 0; i < model.commands.size(); ++i) {
-    const auto& dispatch = std::get<DispatchCommand>(model.commands[i]);
+  run_commands(model, {}, {&runtime}, [&](const ModelCommand& command, std::size_t) {
+    const auto& dispatch = std::get<DispatchCommand>(command);
     runtime.dispatch(dispatch);
     writer.write_job(dispatch, runtime);
-    for (const std::size_t resource : ended[i]) runtime.release(resource);
-  }
+  });
 }
 
 // Without any file of an input, jobs are descriptions with the graph's constants.

@@ -17,8 +17,8 @@
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "job/as_type.hpp"
-#include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
+#include "model/run_commands.hpp"
 #include "model/runtime.hpp"
 #include "model/tolerances.hpp"
 #include "model/write_file.hpp"
@@ -240,14 +240,8 @@ class ModelRunner {
     open_other(*model, backend);
     CommandRunner runner(*model, runtime, options_, keeper_ ? &*keeper_ : nullptr,
                          comparer_ ? &*comparer_ : nullptr, other_ ? &*other_ : nullptr);
-    const auto ended = last_used(*model, used_at_end(*model));
-    for (std::size_t i = 0; i < model->commands.size(); ++i) {
-      std::visit(runner, model->commands[i]);
-      for (const std::size_t resource : ended[i]) {
-        runtime.release(resource);
-        if (other_) other_->release(resource);
-      }
-    }
+    run_commands(*model, used_at_end(*model), {&runtime, other_ ? &*other_ : nullptr},
+                 [&](const ModelCommand& command, std::size_t) { std::visit(runner, command); });
     const Ending ending = end(*model, runtime);
     // Of a model, the lines are those of DxDispatch alone.
     if (options_.timings && options_.format == Format::text && !model->words.has_commands)

@@ -14,6 +14,7 @@
 #include "job/file_names.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
+#include "model/run_commands.hpp"
 #include "model/runtime.hpp"
 #include "model/tolerances.hpp"
 #include "model/write_file.hpp"
@@ -262,6 +263,14 @@ void ModelJob::compare_results(Runtime& runtime, Runtime& other, JobResult& resu
   }
 }
 
+// The resources that are compared or written after the last command.
+std::vector<std::size_t> ModelJob::used_at_end() const {
+  std::vector<std::size_t> used = results_of(model_);
+  for (const Expected& expected : expected_) used.push_back(expected.file.resource);
+  for (const NamedResource& output : written_) used.push_back(output.resource);
+  return used;
+}
+
 JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool updates) {
   Runtime runtime(model_, backend, options.execution);
   std::optional<Runtime> other;
@@ -281,8 +290,7 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
       changes_.push_back(
           {result.comparisons.size() - 1, packed_elements(tensor_of(model_, resource), contents)});
   };
-  for (std::size_t i = 0; i < model_.commands.size(); ++i) {
-    const ModelCommand& command = model_.commands[i];
+  const auto run = [&](const ModelCommand& command, std::size_t at) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
       const Execution execution = runtime.dispatch(*dispatch);
       if (other) other->dispatch(*dispatch);
@@ -294,9 +302,10 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
                  Fidelity::mended);
     }
     for (const Expected& expected : expected_) {
-      if (expected.command == i) compare(expected);
+      if (expected.command == at) compare(expected);
     }
-  }
+  };
+  run_commands(model_, used_at_end(), {&runtime, other ? &*other : nullptr}, run);
   for (const Expected& expected : expected_) {
     if (!expected.command) compare(expected);
   }

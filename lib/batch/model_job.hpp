@@ -64,6 +64,7 @@ class ModelJob : public CheckedJob {
   void expect_results(const BatchJob& job, Diagnostics& findings);
   std::string edge_named(const std::string& name) const;
   OutputComparison without_golden(const NamedResource& golden) const;
+  std::vector<std::size_t> used_at_end() const;
   void compare_results(Runtime& runtime, Runtime& other, JobResult& result) const;
   void refuse_inputs(Diagnostics& findings) const;
   void refuse_replaced_golden(Diagnostics& findings) const;

@@ -3,8 +3,8 @@
 
 #include "base/buffer.hpp"
 #include "interface/runner.hpp"
-#include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
+#include "model/run_commands.hpp"
 #include "model/runtime.hpp"
 #include "program/load.hpp"
 
@@ -191,14 +191,12 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
     const Model& model = graph.model;
     Runtime runtime(model, state_->backend, state_->execution);
     const std::vector<std::size_t> results = results_of(model);
-    const auto ended = last_used(model, results);
-    for (std::size_t i = 0; i < model.commands.size(); ++i) {
-      if (const auto* dispatch = std::get_if<DispatchCommand>(&model.commands[i])) {
-        runtime.dispatch(*dispatch);
-        if (edges != nullptr) keep_edges(model, *dispatch, runtime, *edges);
-      }
-      for (const std::size_t resource : ended[i]) runtime.release(resource);
-    }
+    run_commands(model, results, {&runtime}, [&](const ModelCommand& command, std::size_t) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr) return;
+      runtime.dispatch(*dispatch);
+      if (edges != nullptr) keep_edges(model, *dispatch, runtime, *edges);
+    });
     std::vector<Tensor> outputs;
     for (const std::size_t resource : results)
       outputs.push_back(

@@ -6,8 +6,8 @@
 
 #include "base/text.hpp"
 #include "graph.hpp"
-#include "model/lifetimes.hpp"
 #include "model/outputs.hpp"
+#include "model/run_commands.hpp"
 #include "model/runtime.hpp"
 
 namespace dmlop::test::graph_lower_test {
@@ -429,7 +429,7 @@ TEST_CASE("graph inputs: every mistake is reported, and names may have marks") {
   CHECK(found({{"", good}})[0] == "which input is " + good + "? the graph has a=b/c::0, y");
 }
 
-TEST_CASE("lifetimes: a buffer ends with the last command that uses it") {
+TEST_CASE("commands: a buffer ends with the last command that uses it") {
   const Graph chain =
       graph({"x"}, {"z"},
             {identity("x", four, "a", four), add("a", "x", "b", four), add("b", "b", "z", four)});

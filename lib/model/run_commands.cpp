@@ -1,4 +1,4 @@
-#include "model/lifetimes.hpp"
+#include "model/run_commands.hpp"
 
 namespace dmlop {
 namespace {
@@ -27,6 +27,20 @@ std::vector<std::vector<std::size_t>> last_used(const Model& model,
     }
   }
   return ended;
+}
+
+void run_commands(const Model& model, const std::vector<std::size_t>& kept,
+                  const std::vector<Runtime*>& runtimes,
+                  const std::function<void(const ModelCommand& command, std::size_t at)>& run) {
+  const auto ended = last_used(model, kept);
+  for (std::size_t i = 0; i < model.commands.size(); ++i) {
+    run(model.commands[i], i);
+    for (Runtime* runtime : runtimes) {
+      for (const std::size_t resource : ended[i]) {
+        if (runtime != nullptr) runtime->release(resource);
+      }
+    }
+  }
 }
 
 }  // namespace dmlop
