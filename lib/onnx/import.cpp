@@ -12,6 +12,7 @@
 #include "onnx/mapping.hpp"
 #include "onnx/needed.hpp"
 #include "onnx/scope.hpp"
+#include "onnx/versions.hpp"
 #include "onnx/whole_model.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -244,6 +245,7 @@ class Importer {
     if (const Function* function = function_of(node)) return call(*function, node, title);
     const OnnxOperator& row = row_of(node, scope);
     Mapping mapping(node, row, scope.version_of(node.domain), std::move(inputs), names_.edges);
+    require_signature(mapping);
     row.map(mapping);
     mapping.require_all_read();
     if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
@@ -381,10 +383,6 @@ class Importer {
     if (scope.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +
                               printable(std::string(node.domain)) + "\"");
-    if (scope.version_of(node.domain) < row->since)
-      Mapping::refuse_invalid("version " + std::to_string(scope.version_of(node.domain)) +
-                                  " of ONNX's operators does not have it",
-                              "it is there from version " + std::to_string(row->since) + " on");
     return *row;
   }
 

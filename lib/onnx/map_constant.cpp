@@ -188,13 +188,13 @@ void map_trilu(Mapping& node) {
 
 constexpr OnnxOperator constant_table[]{
     {"Constant", "", "a constant", map_constant},
-    {"ConstantOfShape", "", "a constant", map_constant_of_shape, "", 9},
+    {"ConstantOfShape", "", "a constant", map_constant_of_shape},
     {"Shape", "", "a constant", map_shape},
     {"Size", "", "a constant", map_size},
-    {"NonZero", "", "a constant, if its input is known", map_non_zero, "", 9},
-    {"Range", "", "FILL_VALUE_SEQUENCE, or a constant for integers", map_range, "", 11},
-    {"EyeLike", "", "DIAGONAL_MATRIX", map_eye, "", 9},
-    {"Trilu", "", "DIAGONAL_MATRIX1", map_trilu, "", 14},
+    {"NonZero", "", "a constant, if its input is known", map_non_zero},
+    {"Range", "", "FILL_VALUE_SEQUENCE, or a constant for integers", map_range},
+    {"EyeLike", "", "DIAGONAL_MATRIX", map_eye},
+    {"Trilu", "", "DIAGONAL_MATRIX1", map_trilu},
 };
 
 }  // namespace

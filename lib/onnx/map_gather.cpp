@@ -183,13 +183,13 @@ void map_reverse_sequence(Mapping& node) {
 
 constexpr OnnxOperator gather_table[]{
     {"Gather", "", "GATHER", map_gather},
-    {"GatherElements", "", "GATHER_ELEMENTS", map_gather_elements, "", 11},
-    {"GatherND", "", "GATHER_ND, or GATHER_ND1 with batches", map_gather_nd, "", 11},
-    {"Scatter", "", "SCATTER_ELEMENTS", map_scatter_elements, "", 9},
-    {"ScatterElements", "", "SCATTER_ELEMENTS", map_scatter_elements, "", 11},
-    {"ScatterND", "", "SCATTER_ND", map_scatter_nd, "", 11},
-    {"OneHot", "", "ONE_HOT", map_one_hot, "", 9},
-    {"ReverseSequence", "", "REVERSE_SUBSEQUENCES", map_reverse_sequence, "", 10},
+    {"GatherElements", "", "GATHER_ELEMENTS", map_gather_elements},
+    {"GatherND", "", "GATHER_ND, or GATHER_ND1 with batches", map_gather_nd},
+    {"Scatter", "", "SCATTER_ELEMENTS", map_scatter_elements},
+    {"ScatterElements", "", "SCATTER_ELEMENTS", map_scatter_elements},
+    {"ScatterND", "", "SCATTER_ND", map_scatter_nd},
+    {"OneHot", "", "ONE_HOT", map_one_hot},
+    {"ReverseSequence", "", "REVERSE_SUBSEQUENCES", map_reverse_sequence},
 };
 
 }  // namespace

@@ -340,13 +340,12 @@ constexpr OnnxOperator matrix_table[]{
     {"Gemm", "", "GEMM", map_gemm},
     {"MatMul", "", "GEMM", map_matrix_product},
     {"FusedMatMul", microsoft, "GEMM", map_fused_product},
-    {"MatMulInteger", "", "MATRIX_MULTIPLY_INTEGER", map_integer_product, "", 10},
-    {"QLinearMatMul", "", "QUANTIZED_LINEAR_MATRIX_MULTIPLY", map_quantized_product, "", 10},
+    {"MatMulInteger", "", "MATRIX_MULTIPLY_INTEGER", map_integer_product},
+    {"QLinearMatMul", "", "QUANTIZED_LINEAR_MATRIX_MULTIPLY", map_quantized_product},
     {"MatMulIntegerToFloat", microsoft, "MATRIX_MULTIPLY_INTEGER_TO_FLOAT", map_product_to_float},
     {"DynamicQuantizeMatMul", microsoft,
      "DYNAMIC_QUANTIZE_LINEAR, MATRIX_MULTIPLY_INTEGER_TO_FLOAT", map_dynamic_product},
-    {"Einsum", "", "ELEMENT_WISE_MULTIPLY and REDUCE, or ELEMENT_WISE_IDENTITY", map_einsum, "",
-     12},
+    {"Einsum", "", "ELEMENT_WISE_MULTIPLY and REDUCE, or ELEMENT_WISE_IDENTITY", map_einsum},
 };
 
 }  // namespace

@@ -182,9 +182,9 @@ constexpr OnnxOperator normalization_table[]{
     {"InstanceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_instance_normalization},
     {"LayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
     {"SimplifiedLayerNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
-    {"RMSNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization, "", 23},
-    {"GroupNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_group_normalization, "", 18},
-    {"MeanVarianceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_mean_variance, "", 9},
+    {"RMSNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_layer_normalization},
+    {"GroupNormalization", "", "MEAN_VARIANCE_NORMALIZATION2", map_group_normalization},
+    {"MeanVarianceNormalization", "", "MEAN_VARIANCE_NORMALIZATION1", map_mean_variance},
     {"LRN", "", "LOCAL_RESPONSE_NORMALIZATION", map_local_response},
     {"LpNormalization", "", "LP_NORMALIZATION", map_lp_normalization},
 };

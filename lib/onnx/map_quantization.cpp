@@ -221,10 +221,10 @@ void map_quantized_concat(Mapping& node) {
 
 constexpr OnnxOperator quantization_table[]{
     {"QuantizeLinear", "", "ELEMENT_WISE_QUANTIZE_LINEAR, or QUANTIZE in blocks or to 4 bits",
-     map_quantize, "", 10},
+     map_quantize},
     {"QuantizeLinear", microsoft, "ELEMENT_WISE_QUANTIZE_LINEAR", map_quantize},
     {"DequantizeLinear", "", "ELEMENT_WISE_DEQUANTIZE_LINEAR, or DEQUANTIZE in blocks or of 4 bits",
-     map_dequantize, "", 10},
+     map_dequantize},
     {"DequantizeLinear", microsoft, "ELEMENT_WISE_DEQUANTIZE_LINEAR", map_dequantize},
     {"QLinearAdd", microsoft, "ELEMENT_WISE_QUANTIZED_LINEAR_ADD", map_quantized_add},
     {"QLinearSigmoid", microsoft,
@@ -232,7 +232,7 @@ constexpr OnnxOperator quantization_table[]{
      map_quantized_sigmoid},
     {"QLinearConcat", microsoft,
      "ELEMENT_WISE_DEQUANTIZE_LINEAR, JOIN, ELEMENT_WISE_QUANTIZE_LINEAR", map_quantized_concat},
-    {"DynamicQuantizeLinear", "", "DYNAMIC_QUANTIZE_LINEAR", map_dynamic, "", 11},
+    {"DynamicQuantizeLinear", "", "DYNAMIC_QUANTIZE_LINEAR", map_dynamic},
 };
 
 }  // namespace

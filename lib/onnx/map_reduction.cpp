@@ -197,7 +197,7 @@ constexpr OnnxOperator reduction_table[]{
     {"LogSoftmax", "", "ACTIVATION_LOG_SOFTMAX1", map_softmax},
     {"Hardmax", "", "ACTIVATION_HARDMAX1", map_softmax},
     {"TopK", "", "TOP_K1", map_top_k},
-    {"CumSum", "", "CUMULATIVE_SUMMATION", map_cumulative_sum, "", 11},
+    {"CumSum", "", "CUMULATIVE_SUMMATION", map_cumulative_sum},
 };
 
 }  // namespace

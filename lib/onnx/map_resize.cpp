@@ -257,9 +257,9 @@ void map_roi_align(Mapping& node) {
 }
 
 constexpr OnnxOperator resize_table[]{
-    {"Resize", "", "RESAMPLE3", map_resize, "", 10},
+    {"Resize", "", "RESAMPLE3", map_resize},
     {"Upsample", "", "RESAMPLE3", map_resize},
-    {"RoiAlign", "", "ROI_ALIGN1", map_roi_align, "", 10},
+    {"RoiAlign", "", "ROI_ALIGN1", map_roi_align},
 };
 
 }  // namespace

@@ -200,7 +200,7 @@ constexpr const char* rotary_operators =
     "GATHER, SPLIT, JOIN, ELEMENT_WISE_MULTIPLY, ELEMENT_WISE_ADD";
 
 constexpr OnnxOperator rotary_table[]{
-    {"RotaryEmbedding", "", rotary_operators, map_rotary, "", 23},
+    {"RotaryEmbedding", "", rotary_operators, map_rotary},
     {"RotaryEmbedding", microsoft, rotary_operators, map_rotary},
 };
 

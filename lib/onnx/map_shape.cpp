@@ -386,7 +386,7 @@ constexpr OnnxOperator shape_table[]{
     {"Squeeze", "", "ELEMENT_WISE_IDENTITY", map_squeeze},
     {"Unsqueeze", "", "ELEMENT_WISE_IDENTITY", map_unsqueeze},
     {"Transpose", "", "ELEMENT_WISE_IDENTITY with strides", map_transpose},
-    {"Expand", "", "ELEMENT_WISE_IDENTITY with strides", map_expand, "", 8},
+    {"Expand", "", "ELEMENT_WISE_IDENTITY with strides", map_expand},
     {"Concat", "", "JOIN", map_concat},
     {"Split", "", "SPLIT", map_split},
     {"Slice", "", "SLICE1", map_slice},

@@ -136,7 +136,7 @@ void map_standard_attention(Mapping& node) {
 
 constexpr OnnxOperator standard_attention_table[]{
     {"Attention", "", "MULTIHEAD_ATTENTION1, and operators that make a bias of its mask",
-     map_standard_attention, "", 23},
+     map_standard_attention},
 };
 
 }  // namespace

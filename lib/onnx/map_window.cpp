@@ -397,14 +397,14 @@ constexpr OnnxOperator window_table[]{
     {"QLinearAveragePool", microsoft, "QUANTIZED_LINEAR_AVERAGE_POOLING", map_pooling},
     {"QLinearGlobalAveragePool", microsoft, "QUANTIZED_LINEAR_AVERAGE_POOLING", map_global_pooling},
     {"GlobalLpPool", "", "LP_POOLING", map_global_pooling},
-    {"MaxUnpool", "", "MAX_UNPOOLING", map_unpooling, "", 9},
+    {"MaxUnpool", "", "MAX_UNPOOLING", map_unpooling},
     {"Conv", "", "CONVOLUTION", map_convolution},
     {"ConvTranspose", "", "CONVOLUTION", map_transposed_convolution},
     {"ConvTransposeWithDynamicPads", microsoft, "CONVOLUTION", map_transposed_convolution},
     {"NhwcConv", microsoft, "CONVOLUTION and ELEMENT_WISE_IDENTITY with strides",
      map_nhwc_convolution},
-    {"ConvInteger", "", "CONVOLUTION_INTEGER", map_integer_convolution, "", 10},
-    {"QLinearConv", "", "QUANTIZED_LINEAR_CONVOLUTION", map_quantized_convolution, "", 10},
+    {"ConvInteger", "", "CONVOLUTION_INTEGER", map_integer_convolution},
+    {"QLinearConv", "", "QUANTIZED_LINEAR_CONVOLUTION", map_quantized_convolution},
 };
 
 }  // namespace

@@ -293,14 +293,10 @@ void Mapping::require_all_read() const {
     if (inputs_[i] != nullptr && !is_input_read_[i]) unread.push_back("the " + title_of_input(i));
   }
   if (unread.empty()) return;
-  throw Refusal{
-      "it has " + join(unread, " and ") + ", which " + (unread.size() == 1 ? "is" : "are") +
-          " unknown here",
-      "what dmlop does not know could change the outputs, so it is not ignored",
-      "remove it if it changes no output" +
-          (*row_.domain == '\0' ? ", or correct the version of ONNX's operators, which is " +
-                                      std::to_string(version_)
-                                : "")};
+  throw Refusal{"it has " + join(unread, " and ") + ", which " +
+                    (unread.size() == 1 ? "is" : "are") + " unknown here",
+                "what dmlop does not know could change the outputs, so it is not ignored",
+                "remove it if it changes no output"};
 }
 
 void Mapping::finish() {

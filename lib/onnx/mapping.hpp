@@ -58,7 +58,6 @@ struct OnnxOperator {
   const char* becomes;      // operators of DirectML, for people; "": none
   void (*map)(Mapping&);    // null: not supported
   const char* reason = "";  // why not
-  std::int64_t since = 1;   // the first version of ONNX's operators that has it
 };
 
 class Mapping {

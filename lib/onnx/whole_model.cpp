@@ -2,10 +2,10 @@
 
 #include <string>
 
+#include "onnx/versions.hpp"
+
 namespace dmlop::onnx {
 namespace {
-
-constexpr std::int64_t oldest = 7, newest = 23;
 
 Diagnostic of_model(const OnnxModel& model, std::string message) {
   return {.kind = ErrorKind::unavailable, .file = model.path, .message = std::move(message)};
@@ -14,11 +14,11 @@ Diagnostic of_model(const OnnxModel& model, std::string message) {
 void check_version(const OnnxModel& model, const std::vector<OperatorSet>& sets,
                    Diagnostics& diagnostics) {
   const std::int64_t version = version_of("", sets);
-  if (version == 0 || (version >= oldest && version <= newest)) return;
+  if (version == 0 || (version >= oldest_version && version <= newest_version)) return;
   diagnostics.push_back(of_model(
       model, "the model uses version " + std::to_string(version) + " of ONNX's operators"));
-  diagnostics.back().rule =
-      "versions " + std::to_string(oldest) + " to " + std::to_string(newest) + " are read";
+  diagnostics.back().rule = "versions " + std::to_string(oldest_version) + " to " +
+                            std::to_string(newest_version) + " are read";
 }
 
 }  // namespace
