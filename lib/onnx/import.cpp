@@ -367,9 +367,11 @@ class Importer {
   }
 
   /// What a node with an unknown operator may mean: that of another domain, or another name.
-  static std::string remedy_of_unknown(const Node& node) {
-    const auto found = std::ranges::find(onnx_operators(), node.type, &OnnxOperator::name);
-    if (found == onnx_operators().end()) return remedy_of_unknown_operator(node.type);
+  static std::string remedy_of_unknown(const Node& node, std::string_view domain) {
+    const auto found = std::ranges::find_if(onnx_operators(), [&](const OnnxOperator& row) {
+      return row.name == node.type && row.map != nullptr;
+    });
+    if (found == onnx_operators().end()) return remedy_of_unknown_operator(node.type, domain);
     return *found->domain == '\0' ? "leave the domain out: it is an operator of ONNX itself"
                                   : "write the domain " + std::string(found->domain);
   }
@@ -378,7 +380,7 @@ class Importer {
     const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : node.domain;
     const OnnxOperator* row = find_onnx_operator(node.type, domain);
     if (row == nullptr)
-      throw Refusal{"dmlop does not read this operator", "", remedy_of_unknown(node)};
+      throw Refusal{"dmlop does not read this operator", "", remedy_of_unknown(node, domain)};
     if (row->map == nullptr) Mapping::refuse(row->reason);
     if (scope.version_of(node.domain) == 0)
       Mapping::refuse_invalid("the model imports no operator set \"" +

@@ -222,7 +222,9 @@ View padded_behind(View view);
 /// All operators that are known, by name and domain.
 std::span<const OnnxOperator> onnx_operators();
 const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view domain);
-/// The remedy for a name that no operator has: the one that may be meant, or what lists them.
-std::string remedy_of_unknown_operator(std::string_view name);
+/// The remedy for a name that no operator has: the one that may be meant, or what lists them. With
+/// a domain, one of that domain that is mapped.
+std::string remedy_of_unknown_operator(std::string_view name,
+                                       std::optional<std::string_view> domain = {});
 
 }  // namespace dmlop::onnx

@@ -37,9 +37,12 @@ const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view d
   return nullptr;
 }
 
-std::string remedy_of_unknown_operator(std::string_view name) {
+std::string remedy_of_unknown_operator(std::string_view name,
+                                       std::optional<std::string_view> domain) {
   std::vector<std::string> names;
-  for (const OnnxOperator& row : onnx_operators()) names.emplace_back(row.name);
+  for (const OnnxOperator& row : onnx_operators()) {
+    if (!domain || (row.domain == *domain && row.map != nullptr)) names.emplace_back(row.name);
+  }
   const std::string nearest = nearest_name(name, names);
   return nearest.empty() ? "dmlop ops --onnx lists the operators that are read"
                          : "did you mean \"" + nearest + "\"?";

@@ -140,6 +140,12 @@ TEST_CASE("onnx unread: attributes and inputs of another version are refused") {
 TEST_CASE("onnx unread: an operator that is not known may be meant for another") {
   check_refused({"Sofmax", {matrix}}, "help: did you mean \"Softmax\"?");
   check_refused({"FusedConv", {image, image}}, "help: write the domain com.microsoft");
+  // Neither an operator of another domain, nor one that is refused itself.
+  for (const char* type : {"MyOp", "Looop", "Loop"})
+    check_refused({type, {matrix}, {}, 1, 17, "my.domain"},
+                  "help: dmlop ops --onnx lists the operators that are read");
+  check_refused({"FusedConvv", {image, image}, {}, 1, 17, "com.microsoft"},
+                "help: did you mean \"FusedConv\"?");
   check_refused({"Softmax", {matrix}, {}, 1, 17, "com.microsoft"},
                 "help: leave the domain out: it is an operator of ONNX itself");
 }
