@@ -313,9 +313,11 @@ std::pair<Sizes, Sizes> pads_of(Mapping& node, std::size_t dimensions) {
 
 void map_pad(Mapping& node) {
   const Value& value = node.in(0);
-  const std::string mode = node.text("mode", "constant");
-  if (mode != "constant" && mode != "edge" && mode != "reflect")
-    Mapping::refuse("its mode \"" + printable(mode) + "\" is none of DirectML's");
+  const std::string_view mode = node.choice("mode", {"constant", "edge", "reflect", "wrap"});
+  if (mode == "wrap" && node.version() < 19)
+    throw Refusal{"its mode is \"wrap\", which version " + std::to_string(node.version()) +
+                      " of ONNX's operators does not have",
+                  "Pad has it from version 19 on", "declare version 19", ErrorKind::invalid_input};
   auto [start, end] = pads_of(node, value.sizes.size());
   Sizes sizes = value.sizes;
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] += start[i] + end[i];
@@ -329,6 +331,7 @@ void map_pad(Mapping& node) {
       .output("OutputTensor", to)
       .choose("PaddingMode", mode == "constant" ? "CONSTANT"
                              : mode == "edge"   ? "EDGE"
+                             : mode == "wrap"   ? "WRAP"
                                                 : "REFLECTION")
       .counts("StartPadding", start)
       .counts("EndPadding", end);

@@ -725,6 +725,20 @@ TEST_CASE("onnx axes: Slice and Pad take every choice of axes") {
   }
 }
 
+TEST_CASE("onnx axes: Pad goes around as often as its pads say") {
+  const Numbers x = some_numbers({3, 4});
+  const Numbers around = numbers_at({3 + 5, 4 + 1 + 9}, [&](const Sizes& place) {
+    return at(x, {(place[0] + 6 - 5) % 3, (place[1] + 4 - 1) % 4});
+  });
+  const OneNode pad{"Pad", {x, whole_numbers({5, 1, 0, 9})}, {text("mode", "wrap")}, 1, 19};
+  CHECK(difference(pad, {around}) == "");
+  OneNode other = pad;
+  other.version = 18;
+  check_refused(other, "Pad has it from version 19 on\n  help: declare version 19");
+  other.attributes = {text("mode", "around")};
+  check_refused(other, "mode is one of: constant, edge, reflect, wrap");
+}
+
 TEST_CASE("onnx axes: Slice goes backwards from the first element at the earliest") {
   struct Row {
     std::int64_t start, end, step;
