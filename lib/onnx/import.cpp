@@ -112,7 +112,13 @@ class Importer {
       value->constant = std::move(data);
     } catch (const Error& error) {
       lost_.insert(name);
-      refuse({.kind = error.kind(), .message = title + ": " + error.what()});
+      const bool lacks_file = tensor.is_external && error.kind() == ErrorKind::io_failed;
+      refuse({.kind = error.kind(),
+              .message = title + ": " + error.what(),
+              .suggestion = lacks_file ? "put \"" + printable(std::string(tensor.location)) +
+                                             "\" beside the model, or save the model with its "
+                                             "weights inside"
+                                       : ""});
     }
   }
 
@@ -140,7 +146,10 @@ class Importer {
     }
     *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
               *sizes, {},    {}};
-    if (data != nullptr) give(*value, *data, title);
+    if (data != nullptr)
+      give(*value, *data, title);
+    else
+      value->way_to_give = input_sizes_.way_to_give(name);
     inputs_.push_back(name);
   }
 
@@ -237,9 +246,10 @@ class Importer {
       if (lost_.contains(std::string(name))) return lose(node);  // what it needs has a finding
       const auto found = values_.find(std::string(name));
       if (found == values_.end() && !name.empty())
-        Mapping::refuse_invalid("its input \"" + printable(std::string(name)) +
-                                    "\" is no input of the model and no output of an earlier node",
-                                "nodes stand in the order in which they run");
+        throw Refusal{"its input \"" + printable(std::string(name)) +
+                          "\" is no input of the model and no output of an earlier node",
+                      "nodes stand in the order in which they run",
+                      remedy_of_missing(name, node, scope), ErrorKind::invalid_input};
       inputs.push_back(name.empty() ? nullptr : &found->second);
     }
     if (const Function* function = function_of(node)) return call(*function, node, title);
@@ -260,6 +270,27 @@ class Importer {
       if (output->constant) output->edge = edge_of_constant(output->edge);
       *value = std::move(*output);
     }
+  }
+
+  /// What a value that is not there may mean: that of a later node, or another name. Names inside
+  /// functions and branches are not those of the file.
+  std::string remedy_of_missing(std::string_view name, const Node& reader,
+                                const Scope& scope) const {
+    if (!scope.is_of_model()) return "";
+    for (const Node& node : model_.nodes) {
+      const bool writes = std::ranges::find(node.outputs, name) != node.outputs.end();
+      if (writes && node.first_output() == reader.first_output())
+        return "no node may read what it writes itself";
+      if (writes)
+        return "write node \"" + printable(std::string(node.display_name())) +
+               "\", which makes it, before this one";
+    }
+    std::vector<std::string> names;
+    for (const auto& [other, value] : values_) names.push_back(other);
+    std::ranges::sort(names);
+    const std::string nearest = names.size() == 1 ? names.front() : nearest_name(name, names);
+    return nearest.empty() ? "values that are there: " + names_of_list(names)
+                           : "did you mean \"" + printable(nearest) + "\"?";
   }
 
   const Function* function_of(const Node& node) const {
@@ -383,8 +414,10 @@ class Importer {
       throw Refusal{"dmlop does not read this operator", "", remedy_of_unknown(node, domain)};
     if (row->map == nullptr) Mapping::refuse(row->reason);
     if (scope.version_of(node.domain) == 0)
-      Mapping::refuse_invalid("the model imports no operator set \"" +
-                              printable(std::string(node.domain)) + "\"");
+      throw Refusal{
+          "the model imports no operator set \"" + printable(std::string(node.domain)) + "\"", "",
+          "add it to opset_import with the version that the model was written for",
+          ErrorKind::invalid_input};
     return *row;
   }
 

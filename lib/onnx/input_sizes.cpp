@@ -119,6 +119,19 @@ std::string InputSizes::remedy_of_sizes(const std::string& input) const {
   return "give its file: -i " + shell_quoted(input + "=") + "FILE.npy";
 }
 
+std::string InputSizes::way_to_give(const std::string& input) const {
+  const std::string given = "-i " + shell_quoted(input + "=") + "FILE.npy";
+  switch (request_.size_source) {
+    case SizeSource::job:
+      return "make a graph for the job: dmlop convert " + shell_quoted(model_.path) + " " + given +
+             " --to-graph GRAPH.json";
+    case SizeSource::call:
+      return "give its elements in known_inputs";
+    default:
+      return "give its elements: " + given;
+  }
+}
+
 /// What gives a dimension a size; its name may be "".
 std::string InputSizes::remedy_of_size(const std::string& name) const {
   const std::string given = "--dim " + shell_quoted(name + "=") + "SIZE";

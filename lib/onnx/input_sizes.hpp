@@ -26,6 +26,8 @@ class InputSizes {
   const char* source_of_elements() const {
     return request_.size_source == SizeSource::call ? "its array" : "its file";
   }
+  /// What gives an input elements that must be known before anything runs.
+  std::string way_to_give(const std::string& input) const;
   /// The sizes of an input. Nothing, with a finding, if they are not known or differ from those of
   /// its file, which may be null.
   std::optional<Sizes> of(const ValueInfo& input, const std::string& title, const TensorData* data);

@@ -1,20 +1,14 @@
 // Operators of ONNX that run other nodes.
-#include "base/text.hpp"
 #include "onnx/rows.hpp"
 
 namespace dmlop::onnx {
 namespace {
 
 void map_if(Mapping& node) {
-  const TensorData* condition = node.in(0).known();
-  if (condition == nullptr)
-    throw Refusal{"its condition \"" + printable(std::string(node.node().inputs[0])) +
-                      "\" must be known before anything runs",
-                  "DirectML's graphs do not branch",
-                  "make it an initializer, or give its elements if it is an input of the model"};
-  if (condition->count() != 1 || condition->type != DataType::UInt8)
+  const TensorData& condition = node.known(0, "DirectML's graphs do not branch");
+  if (condition.count() != 1 || condition.type != DataType::UInt8)
     Mapping::refuse_invalid("its condition must be one element of BOOL");
-  const bool holds = condition->bytes.front() != std::byte{0};
+  const bool holds = condition.bytes.front() != std::byte{0};
   const char* branch = holds ? "then_branch" : "else_branch";
   node.require_attribute(branch);
   node.ignore({"then_branch", "else_branch"});  // the other one

@@ -69,12 +69,14 @@ View Mapping::view(std::size_t input) {
   return {value.edge, value.type, value.sizes, {}};
 }
 
-const TensorData& Mapping::known(std::size_t input) const {
+const TensorData& Mapping::known(std::size_t input, const char* rule) const {
   const Value& value = in(input);
   if (const TensorData* data = value.known()) return *data;
-  throw Refusal{"its " + title_of_input(input) + " must be known before anything runs",
-                "sizes and fields of an operator are fixed when DirectML creates it",
-                "make it an initializer, or give its elements if it is an input of the model",
+  throw Refusal{"its " + title_of_input(input) + " must be known before anything runs", rule,
+                value.way_to_give.empty()
+                    ? "make it an initializer, or give the elements of the inputs that it follows "
+                      "from"
+                    : value.way_to_give + ", or make it an initializer",
                 ErrorKind::invalid_input};
 }
 

@@ -25,6 +25,7 @@ struct Value {
   Sizes sizes;
   std::optional<TensorData> constant;  // its elements never change
   std::optional<TensorData> given;     // its elements in this run, by the files of the inputs
+  std::string way_to_give = {};        // of an input without elements: what gives them
 
   const TensorData* known() const { return constant ? &*constant : given ? &*given : nullptr; }
 };
@@ -100,8 +101,8 @@ class Mapping {
   std::string title_of_input(std::size_t input) const;
   /// An input as an edge with its own sizes. It may be empty if the outputs are, too.
   View view(std::size_t input);
-  /// Elements that must be known before anything runs.
-  const TensorData& known(std::size_t input) const;
+  /// Elements that must be known before anything runs; the rule says why.
+  const TensorData& known(std::size_t input, const char* rule = fixed_fields) const;
   std::vector<std::int64_t> known_integers(std::size_t input) const;
   std::vector<double> known_reals(std::size_t input) const;
 
@@ -191,6 +192,9 @@ class Mapping {
   std::shared_ptr<const Function> function;  // the same, with names of its own
 
  private:
+  static constexpr const char* fixed_fields =
+      "sizes and fields of an operator are fixed when DirectML creates it";
+
   void require_full_inputs() const;
   std::string own_edge(const char* what);
   const Attribute* find_of_kind(std::string_view name, AttributeKind kind) const;

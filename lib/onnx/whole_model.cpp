@@ -19,6 +19,11 @@ void check_version(const OnnxModel& model, const std::vector<OperatorSet>& sets,
       model, "the model uses version " + std::to_string(version) + " of ONNX's operators"));
   diagnostics.back().rule = "versions " + std::to_string(oldest_version) + " to " +
                             std::to_string(newest_version) + " are read";
+  // What the converter of ONNX reaches from the oldest versions, and what is read here.
+  const std::int64_t other = version < oldest_version ? 13 : newest_version;
+  diagnostics.back().suggestion =
+      "export it with one of these, or convert it: onnx.version_converter.convert_version(model, " +
+      std::to_string(other) + ")";
 }
 
 }  // namespace

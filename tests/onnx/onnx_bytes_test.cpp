@@ -88,7 +88,21 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {number(7, 1), "field 7 must have a length"},
       {model({.nodes = {part(1, "x") + number(2, 1)}}), "node 0: byte"},
       {model({.nodes = {relu}, .version = 6}), "version 6 of ONNX's operators"},
-      {model({.nodes = {relu}, .version = 99}), "versions 7 to 23 are read"},
+      {model({.nodes = {relu}, .version = 6}), "convert_version(model, 13)"},
+      {model({.nodes = {relu}, .version = 99}),
+       "versions 7 to 23 are read\n  help: export it with one of these, or convert it: "
+       "onnx.version_converter.convert_version(model, 23)"},
+      {model({.nodes = {node("Relu", {"xx"}, {"y"})}}), "help: did you mean \"x\"?"},
+      {model({.nodes = {node("Relu", {"inptu"}, {"y"})},
+              .inputs = {value("input", {"2"}), value("other", {"2"})}}),
+       "help: did you mean \"input\"?"},
+      {model({.nodes = {node("Relu", {"somewhere"}, {"y"})},
+              .inputs = {value("x", {"2"}), value("other", {"2"})}}),
+       "help: values that are there: other, x"},
+      {model({.nodes = {node("Relu", {"later"}, {"y"}), node("Relu", {"x"}, {"later"})}}),
+       "help: write node \"node of later\", which makes it, before this one"},
+      {model({.nodes = {node("Relu", {"y"}, {"y"})}}),
+       "help: no node may read what it writes itself"},
       {model({.nodes = {node("Relu", {"z"}, {"y"})}}), "its input \"z\" is no input of the model"},
       {model({.nodes = {relu, relu}}), "the value \"y\" is there already"},
       {model({.nodes = {node("Relu", {"x"}, {"z"})}}), "the output \"y\" is written by no node"},
@@ -114,6 +128,9 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
               .inputs = {value("x", {"2", "3"}), value("s", {"1"}, 7)}}),
        "its input 1 \"s\" must be known before anything runs"},
+      {model({.nodes = {node("Abs", {"s"}, {"t"}), node("Reshape", {"x", "t"}, {"y"})},
+              .inputs = {value("x", {"2", "3"}), value("s", {"1"}, 7)}}),
+       "help: make it an initializer, or give the elements of the inputs that it follows from"},
       {model({.nodes = {node("Reshape", {"x", "s"}, {"y"})},
               .initializers = {tensor("s", 7, {2}, raw_integers({4, 2}))}}),
        "its output [4, 2] has other elements than its input [2, 3]"},
@@ -218,9 +235,11 @@ TEST_CASE("onnx bytes: external data is a part of a file beside the model") {
     const auto model = onnx::open_onnx(to_text(folder / "m.onnx"), diagnostics);
     REQUIRE(model);
     onnx::import_onnx(*model, {}, diagnostics);
-    return diagnostics.empty() ? std::string() : diagnostics.front().message;
+    return diagnostics.empty() ? std::string() : to_text(diagnostics.front());
   };
   CHECK(findings("w.bin", "4", "36").empty());
+  CHECK(findings("v.bin", "4", "36").find("help: put \"v.bin\" beside the model, or save") !=
+        std::string::npos);
   CHECK(findings("w.bin", "5", "36").find("ends at byte 41, but") != std::string::npos);
   CHECK(findings("w.bin", "4", "35").find("has 35 bytes, must have 36") != std::string::npos);
   CHECK(findings("w.bin", "-4", "36").find("must be a number") != std::string::npos);

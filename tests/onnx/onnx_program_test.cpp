@@ -354,7 +354,11 @@ TEST_CASE("onnx program: an input that must be known is given to inspect and con
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"inspect", "m.onnx"},
         std::vector<std::string>{"convert", "m.onnx", "--to-graph", "g.json"}}) {
-    CHECK(has(run(command, false).error, "\"sizes\" must be known before anything runs"));
+    const ProgramResult unknown = run(command, false);
+    CHECK(unknown.code == 3);
+    CHECK(has(unknown.error, "\"sizes\" must be known before anything runs"));
+    CHECK(has(unknown.error,
+              "help: give its elements: -i sizes=FILE.npy, or make it an initializer"));
     const auto done = run(command, true);
     CHECK_MESSAGE(done.code == 0, done.error);
   }
