@@ -58,15 +58,21 @@ void map_gather_elements(Mapping& node) {
                .count("Axis", axis + to.sizes.size() - value.sizes.size()));
 }
 
-void refuse_reduction(const Mapping& node) {
-  const std::string reduction = node.text("reduction", "none");
-  if (reduction != "none")
-    Mapping::refuse("its reduction is \"" + printable(reduction) + "\"",
-                    "DirectML's scatter replaces elements only");
+void refuse_reduction(const Mapping& node, const char* gather) {
+  const std::string_view reduction = node.choice("reduction", {"none", "add", "mul", "max", "min"});
+  if (reduction == "none") return;
+  const char* const operation = reduction == "add"   ? "Add"
+                                : reduction == "mul" ? "Mul"
+                                : reduction == "max" ? "Max"
+                                                     : "Min";
+  throw Refusal{"its reduction is \"" + std::string(reduction) + "\"",
+                "DirectML's scatter replaces elements only",
+                "if no place is named twice, scatter what " + std::string(operation) +
+                    " makes of the updates and of " + gather + " with the same indices"};
 }
 
 void map_scatter_elements(Mapping& node) {
-  refuse_reduction(node);
+  refuse_reduction(node, "GatherElements");
   const Value& value = node.in(0);
   const std::size_t axis = Mapping::axis_of(node.integer("axis", 0), value.sizes.size());
   const Sizes& indices = node.in(1).sizes;
@@ -117,7 +123,7 @@ void map_gather_nd(Mapping& node) {
 }
 
 void map_scatter_nd(Mapping& node) {
-  refuse_reduction(node);
+  refuse_reduction(node, "GatherND");
   const Value& value = node.in(0);
   const Value& indices = node.in(1);
   const std::size_t count =

@@ -190,8 +190,9 @@ Equation equation_of(const Mapping& node) {
                     arrow == std::string::npos ? implicit_output(left) : text.substr(arrow + 2)};
   if (std::any_of(left.begin(), left.end(), is_other) ||
       std::any_of(equation.output.begin(), equation.output.end(), is_other))
-    Mapping::refuse("its equation \"" + printable(text) + "\" has more than letters",
-                    "the provider maps products of letters only");
+    throw Refusal{"its equation \"" + printable(text) + "\" has more than letters",
+                  "the provider maps products of letters only",
+                  "write a letter for each dimension that ... stands for"};
   for (const char c : left) {
     if (c == ',')
       equation.inputs.emplace_back();
@@ -241,15 +242,17 @@ Sizes sizes_of_letters(const Mapping& node, const Equation& equation, const std:
 void map_einsum(Mapping& node) {
   const Equation equation = equation_of(node);
   if (equation.inputs.size() != node.input_count() || node.input_count() > 2)
-    Mapping::refuse("its equation has " + counted(equation.inputs.size(), "input"),
-                    "the provider maps one or two");
+    throw Refusal{"its equation has " + counted(equation.inputs.size(), "input"),
+                  "the provider maps one or two", "write it as several nodes of two inputs each"};
   std::string letters = equation.output;
   if (has_twice(letters)) Mapping::refuse_invalid("its output names a letter twice");
   std::vector<View> views;
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     const std::string& own = equation.inputs[i];
     if (has_twice(own))
-      Mapping::refuse("an input names a letter twice", "DirectML has no diagonal");
+      throw Refusal{
+          "an input names a letter twice", "DirectML has no diagonal",
+          "multiply the input by an identity matrix (EyeLike) and sum (ReduceSum) instead"};
     if (own.size() != node.in(i).sizes.size())
       Mapping::refuse_invalid("its equation does not fit its inputs");
     for (const char c : own) {

@@ -142,12 +142,16 @@ void map_top_k(Mapping& node) {
   std::int64_t k = node.integer("k", 0);
   if (node.version() >= 10) {
     const auto values = node.known_integers(1);
-    if (values.size() != 1) Mapping::refuse_invalid("its k must be one number");
+    if (values.size() != 1)
+      Mapping::refuse_invalid("its k, " + node.title_of_input(1) + ", must be one number");
     k = values.front();
   }
   if (k < 1 || static_cast<std::uint64_t>(k) > value.sizes[axis])
-    Mapping::refuse_invalid("its k is " + std::to_string(k) + ", but the dimension has " +
-                            counted(value.sizes[axis], "element"));
+    Mapping::refuse_invalid("its k" + (node.has(1) ? ", " + node.title_of_input(1) + "," : "") +
+                                " is " + std::to_string(k) + ", but dimension " +
+                                std::to_string(axis) + " has " +
+                                counted(value.sizes[axis], "element"),
+                            "k is from 1 to the size of the dimension");
   Sizes sizes = value.sizes;
   sizes[axis] = static_cast<std::uint64_t>(k);
   const View from = padded(node.view(0));

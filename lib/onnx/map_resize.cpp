@@ -172,12 +172,15 @@ std::vector<Resampling> squeezed(std::vector<Resampling> all) {
 
 void refuse_unsupported(const Mapping& node, const std::string& mode) {
   if (mode != "nearest" && mode != "linear" && mode != "bilinear")
-    Mapping::refuse("its mode is \"" + printable(mode) + "\"",
-                    "DirectML resamples with nearest or linear");
+    throw Refusal{"its mode is \"" + printable(mode) + "\"",
+                  "DirectML resamples with nearest or linear",
+                  "where a smoother picture is not needed, use linear: the outputs differ"};
   if (node.integer("exclude_outside", 0) != 0)
-    Mapping::refuse("it leaves out what is beside the input (exclude_outside)");
+    throw Refusal{"it leaves out what is beside the input (exclude_outside)",
+                  "DirectML repeats the border", "leave out exclude_outside: the outputs differ"};
   if (node.real("extrapolation_value", 0) != 0)
-    Mapping::refuse("it has an extrapolation_value", "DirectML repeats the border");
+    throw Refusal{"it has an extrapolation_value", "DirectML repeats the border",
+                  "leave it out: the outputs differ beside the input"};
 }
 
 void map_resize(Mapping& node) {

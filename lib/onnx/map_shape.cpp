@@ -304,7 +304,9 @@ std::pair<Sizes, Sizes> pads_of(Mapping& node, std::size_t dimensions) {
   Sizes start(dimensions, 0), end(dimensions, 0);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t before = written[i], behind = written[i + axes.size()];
-    if (before < 0 || behind < 0) Mapping::refuse("it has negative pads", "DirectML pads only");
+    if (before < 0 || behind < 0)
+      throw Refusal{"it has negative pads", "DirectML pads only",
+                    "take elements away with Slice, and pad by what is left"};
     start[axes[i]] = static_cast<std::uint64_t>(before);
     end[axes[i]] = static_cast<std::uint64_t>(behind);
   }

@@ -227,6 +227,37 @@ TEST_CASE("onnx unread: a choice that is none of the operator's is refused") {
                 "coordinate_transformation_mode is one of: half_pixel, output_half_pixel");
 }
 
+TEST_CASE("onnx unread: what DirectML does not have comes with what it has") {
+  const Numbers scales{{4}, {1, 1, 2, 2}};
+  const auto resize = [&](const std::vector<std::string>& attributes) {
+    return OneNode{"Resize", {image, {}, scales}, attributes};
+  };
+  check_refused(resize({text("mode", "cubic")}), "help: where a smoother picture is not needed");
+  check_refused(resize({integer("exclude_outside", 1)}), "help: leave out exclude_outside");
+  check_refused(resize({real("extrapolation_value", 2)}), "help: leave it out");
+  const auto einsum = [&](std::vector<Numbers> inputs, const char* equation) {
+    return OneNode{"Einsum", std::move(inputs), {text("equation", equation)}};
+  };
+  check_refused(einsum({matrix}, "...j->..."), "help: write a letter for each dimension");
+  check_refused(einsum({ones({2, 2})}, "ii->i"), "help: multiply the input by an identity matrix");
+  check_refused(einsum({matrix, matrix, matrix}, "ij,ij,ij->i"),
+                "help: write it as several nodes of two inputs each");
+  check_refused({"Pad", {matrix, whole_numbers({-1, 0, 0, 0})}}, "help: take elements away");
+  check_refused({"ScatterElements",
+                 {matrix,
+                  numbers_at(
+                      {1, 4}, [](const Sizes&) { return 0; }, DataType::Int64),
+                  ones({1, 4})},
+                 {text("reduction", "add")}},
+                "scatter what Add makes of the updates and of GatherElements");
+  const Numbers row = numbers_at(
+      {1, 1}, [](const Sizes&) { return 0; }, DataType::Int64);
+  check_refused({"ScatterND", {matrix, row, ones({1, 4})}, {text("reduction", "max")}, 1, 18},
+                "scatter what Max makes of the updates and of GatherND");
+  check_refused({"ScatterND", {matrix, row, ones({1, 4})}, {text("reduction", "sum")}, 1, 18},
+                "reduction is one of: none, add, mul, max, min");
+}
+
 TEST_CASE("onnx unread: num_outputs of Split counts its outputs") {
   const auto split = [](std::vector<std::string> attributes, std::vector<Numbers> more = {}) {
     more.insert(more.begin(), some_numbers({6}));
