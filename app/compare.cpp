@@ -92,7 +92,8 @@ Action add_compare(OptionList& command) {
       .add_option_function(
           "ACTUAL.npy", take(options->actual),
           "The computed file; - is standard input. A raw file is FILE:raw with the "
-          "type and sizes of the other, or FILE:TYPE:SIZES. Two folders are compared file by file")
+          "type and sizes of the other, or FILE:TYPE:SIZES; a file *.pb is a tensor of ONNX's "
+          "tests. Two folders are compared file by file")
       .required();
   command.add_option_function("EXPECTED.npy", take(options->expected), "The expected file")
       .required();

@@ -11,14 +11,10 @@
 #include "spec/facts.hpp"
 #include "spec/near_operators.hpp"
 #include "spec/spec.hpp"
+#include "tensor_files.hpp"
 
 namespace dmlop::app {
 namespace {
-
-NpyFile open_file(const std::string& path, const std::optional<RawForm>& form = std::nullopt) {
-  return with_context("reading " + path,
-                      [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
-}
 
 /// The two files. What a raw one leaves open is what the other has.
 struct OpenedFiles {
@@ -30,18 +26,18 @@ NpyFile open_like(const FileText& file, std::optional<DataType> type, const Size
   if (!form.data_type)
     throw Error(ErrorKind::usage, "nothing says the type of " + file.path + ": write " + file.path +
                                       ":FLOAT32, or another type");
-  return open_file(file.path, form);
+  return open_tensor(file.path, form);
 }
 
 OpenedFiles open_files(const FileText& actual, const FileText& expected) {
   if (!actual.raw) {
-    NpyFile opened = open_file(actual.path);
+    NpyFile opened = open_tensor(actual.path);
     const NpyHeader header = opened.header();
-    if (!expected.raw) return {std::move(opened), open_file(expected.path)};
+    if (!expected.raw) return {std::move(opened), open_tensor(expected.path)};
     return {std::move(opened), open_like(expected, header.data_type, header.sizes)};
   }
   if (!expected.raw) {
-    NpyFile opened = open_file(expected.path);
+    NpyFile opened = open_tensor(expected.path);
     const NpyHeader header = opened.header();
     return {open_like(actual, header.data_type, header.sizes), std::move(opened)};
   }

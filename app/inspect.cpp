@@ -13,6 +13,7 @@
 #include "onnx_commands.hpp"
 #include "preview.hpp"
 #include "program/open.hpp"
+#include "tensor_files.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -56,8 +57,7 @@ void inspect_tensor(const std::string& path, const std::optional<RawForm>& form,
   if (form && !form->data_type)
     throw Error(ErrorKind::usage,
                 "nothing says the type of " + path + ": write " + path + ":FLOAT32, or another");
-  const NpyFile file = with_context("reading " + path,
-                                    [&] { return NpyFile::open(PinnedFile(nullptr, path), form); });
+  const NpyFile file = open_tensor(path, form);
   if (format != Format::json) return print_header(path, file);
   list.push_back(to_json(path, file));
   require_intact(file, path);
@@ -129,8 +129,9 @@ Action add_inspect(OptionList& command) {
   options->command.emplace(command);
   command
       .add_option("FILE", options->files,
-                  ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), graphs (Partition_0.bin, "
-                  "graph.json), or ONNX models; - is standard input")
+                  ".npy files, raw files (FILE:TYPE or FILE:TYPE:SIZES), tensors of ONNX's tests "
+                  "(*.pb), graphs (Partition_0.bin, graph.json), or ONNX models; - is standard "
+                  "input")
       .required();
   add_named_file_option(command, "-i,--input", options->inputs,
                         "The file of an input of an ONNX model, for sizes and values that must be "

@@ -15,6 +15,7 @@
 #include "run_progress.hpp"
 #include "run_result.hpp"
 #include "stopwatch.hpp"
+#include "tensor_files.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -234,6 +235,8 @@ Action add_run(OptionList& command) {
   return [options] {
     return report_errors(options->format, [&] {
       if (!options->random.empty()) options->request.random = random_numbers(options->random);
+      std::vector<NpyFile> tensors;
+      if (options->update_golden.empty()) tensors = read_tensor_protos(options->request.expected);
       return run(*options);
     });
   };

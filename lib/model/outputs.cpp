@@ -79,6 +79,7 @@ class ResourceNamer {
     if (!golden_) return named;
     try {
       named.golden = with_context("reading the golden file " + file.path, [&] {
+        if (file.memory) return NpyFile::in_memory(*file.memory);
         std::optional<RawForm> form;
         if (file.raw) {
           const ResourceTensor tensor = tensor_of(model_, *index);

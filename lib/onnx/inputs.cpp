@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
 #include "base/text.hpp"
 #include "onnx/import.hpp"
+#include "onnx/tensor_file.hpp"
 
 namespace dmlop::onnx {
 namespace {
-
-bool is_tensor_proto(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension())) == ".pb";
-}
 
 /// What a raw file leaves open is what the model says of the input.
 RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::string& path) {
@@ -43,7 +39,7 @@ TensorData read_input(const NamedFile& file, const std::string& path, const Valu
     return with_context("reading " + printable(file.tensor) + " from " + path,
                         [&] { return copy_of(*file.memory); });
   if (file.raw) return read_npy_file(path, form_of_input(*file.raw, input, path));
-  return is_tensor_proto(path) ? read_tensor_file(path) : read_npy_file(path);
+  return is_named_tensor(path) ? read_tensor_file(path) : read_npy_file(path);
 }
 
 /// The input that a file is for, of all or, without a name, the only one that needs a file. Names

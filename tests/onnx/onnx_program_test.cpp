@@ -149,6 +149,31 @@ TEST_CASE("onnx program: run writes outputs with the model's sizes, from .npy an
   CHECK(has(twice.error, "the input \"x\" has two files"));
 }
 
+TEST_CASE("onnx program: compare, inspect and --expect take the .pb files of ONNX's tests") {
+  const Sample sample;
+  const std::string input = "onnx/test_data_set_0/input_0.pb",
+                    output = "onnx/test_data_set_0/output_0.pb";
+  const std::vector<std::string> run{"run", "onnx/model.onnx", "--cpu", "-i", "x=" + input};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = run;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return sample.run(arguments);
+  };
+  const auto passed = with({"--expect", "y=" + output, "--atol", "1e-5", "-o", "y=y.npy"});
+  CHECK_MESSAGE(passed.code == 0, passed.error);
+  CHECK(has(passed.output, "PASSED: y against " + output));
+  const auto compared = sample.run({"compare", "y.npy", output, "--atol", "1e-5"});
+  CHECK_MESSAGE(compared.code == 0, compared.error);
+  CHECK(sample.run({"compare", input, "onnx/x.npy"}).code == 0);
+  CHECK(sample.run({"compare", input, output}).code == 1);
+  const auto shown = sample.run({"inspect", input, "onnx/x.npy"});
+  CHECK_MESSAGE(shown.code == 0, shown.error);
+  CHECK(has(shown.output, input + ": FLOAT32 ["));
+  sample.folder().write("wrong.pb", "words");
+  CHECK(has(sample.run({"inspect", "wrong.pb"}).error, "reading wrong.pb: "));
+  CHECK(has(with({"--expect", "y=missing.pb"}).error, "missing.pb"));
+}
+
 TEST_CASE("onnx program: a test folder is compared with its outputs") {
   const Sample sample;
   const auto passed = sample.run({"run", "onnx", "--cpu"});

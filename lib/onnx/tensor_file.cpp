@@ -1,0 +1,27 @@
+#include "onnx/tensor_file.hpp"
+
+#include "base/path.hpp"
+#include "base/text.hpp"
+#include "onnx/onnx_model.hpp"
+#include "tensor/element.hpp"
+
+namespace dmlop::onnx {
+
+bool is_named_tensor(const std::string& path) {
+  return lower_case(to_text(to_path(path).extension())) == ".pb";
+}
+
+NpyFile open_tensor_file(const std::string& path, const SharedConfinement& confinement) {
+  const TensorData data = read_tensor_file(path, confinement);
+  if (data.count() == 0)
+    throw Error(ErrorKind::invalid_input, "reading " + path + ": it has the sizes " +
+                                              list_of(data.sizes) + ", and so no elements");
+  Buffer elements(data.count() * size_of(data.type), "the elements of " + path);
+  if (has_4_bits(data.type))
+    unpack_4_bits(data.type, data.bytes, elements.bytes());
+  else
+    copy_in_pieces(data.bytes, elements.data());
+  return NpyFile::holding(data.type, data.sizes, std::move(elements));
+}
+
+}  // namespace dmlop::onnx

@@ -1,0 +1,16 @@
+// A TensorProto in a file of its own, as ONNX's tests have them, in place of a .npy file.
+#pragma once
+
+#include <string>
+
+#include "npy/npy.hpp"
+
+namespace dmlop::onnx {
+
+/// Whether a file is a TensorProto by its name: *.pb.
+bool is_named_tensor(const std::string& path);
+
+/// Its elements, in memory. Errors: as read_tensor_file; invalid_input if there are none.
+NpyFile open_tensor_file(const std::string& path, const SharedConfinement& confinement = {});
+
+}  // namespace dmlop::onnx
