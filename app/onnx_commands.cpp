@@ -15,6 +15,8 @@
 #include "onnx/import.hpp"
 #include "onnx/mapping.hpp"
 #include "onnx/test_folder.hpp"
+#include "operator_times.hpp"
+#include "stopwatch.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -25,6 +27,7 @@ using Json = nlohmann::ordered_json;
 struct SetResult {
   std::string path;
   std::vector<OutputComparison> outputs;
+  OperatorTimes times;
 };
 
 bool has_passed(const SetResult& set) {
@@ -37,8 +40,9 @@ void print_set(const SetResult& set) {
   for (const OutputComparison& output : set.outputs) print_comparison(output);
 }
 
-Json set_json(const SetResult& set) {
+Json set_json(const SetResult& set, bool has_timings) {
   Json json{{"dataSet", set.path}, {"comparisons", Json::array()}};
+  if (has_timings) json["operators"] = set.times.json();
   for (const OutputComparison& output : set.outputs) {
     json["comparisons"].push_back(comparison_json(output));
   }
@@ -121,12 +125,19 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
     print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
   std::vector<SetResult> results;
   for (const std::string& set : sets) {
-    SetResult result{set, {}};
+    SetResult result{set, {}, {}};
     const auto data =
         onnx::prepare_data_set(*model, set, request, options.checking, diagnostics, notes);
     if (!data) return report(diagnostics, options.format);
-    result.outputs = onnx::run_data_set(
-        *data, options.tolerance.value_or(onnx::default_tolerance()), backend, options.execution);
+    const auto measure = [&](const Dispatchable& node, const std::function<void()>& run) {
+      Stopwatch clock;
+      run();
+      result.times.add(node, clock.lap());
+    };
+    result.outputs =
+        onnx::run_data_set(*data, options.tolerance.value_or(onnx::default_tolerance()), backend,
+                           options.execution, nullptr, measure);
+    if (options.timings && options.format == Format::text) result.times.print();
     if (options.format == Format::text && !options.quiet) print_set(result);
     results.push_back(std::move(result));
   }
@@ -138,7 +149,8 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
               {"device", backend.spec()},
               {"dataSets", Json::array()},
               {"warnings", notes_json(notes)}};
-    for (const SetResult& result : results) json["dataSets"].push_back(set_json(result));
+    for (const SetResult& result : results)
+      json["dataSets"].push_back(set_json(result, options.timings));
     print_json(json);
   }
   return exit_code;

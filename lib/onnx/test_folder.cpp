@@ -112,11 +112,17 @@ std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::strin
 
 std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& tolerance,
                                            Backend& backend, const ExecutionOptions& options,
-                                           std::string* device) {
+                                           std::string* device, const AroundNode& around) {
   const Model& model = set.lowered.model;
   Runtime runtime(model, backend, options);
-  for (const ModelCommand& command : model.commands)
-    runtime.dispatch(std::get<DispatchCommand>(command));
+  for (const ModelCommand& command : model.commands) {
+    const auto& dispatch = std::get<DispatchCommand>(command);
+    const auto run = [&] { runtime.dispatch(dispatch); };
+    if (around)
+      around(model.dispatchables[dispatch.dispatchable], run);
+    else
+      run();
+  }
   if (device != nullptr) *device = join(runtime.devices());
   std::vector<OutputComparison> comparisons;
   for (std::size_t i = 0; i < set.expected.size(); ++i)

@@ -1,6 +1,7 @@
 // A folder of an ONNX test: model.onnx, and test_data_set_N with input_I.pb and output_I.pb.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,14 @@ std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::strin
                                         const ImportRequest& request, const Checking& checking,
                                         Diagnostics& diagnostics, Diagnostics& notes);
 
-/// Runs a data set and compares its outputs. `device`, if given, gets what ran it. Errors: as
-/// Runtime, and read_tensor_file.
+/// Calls the function that runs a node.
+using AroundNode = std::function<void(const Dispatchable&, const std::function<void()>&)>;
+
+/// Runs a data set and compares its outputs. `device`, if given, gets what ran it; `around`, if
+/// given, runs each node. Errors: as Runtime, and read_tensor_file.
 std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& tolerance,
                                            Backend& backend, const ExecutionOptions& options,
-                                           std::string* device = nullptr);
+                                           std::string* device = nullptr,
+                                           const AroundNode& around = {});
 
 }  // namespace dmlop::onnx

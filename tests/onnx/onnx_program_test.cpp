@@ -174,6 +174,17 @@ TEST_CASE("onnx program: compare, inspect and --expect take the .pb files of ONN
   CHECK(has(with({"--expect", "y=missing.pb"}).error, "missing.pb"));
 }
 
+TEST_CASE("onnx program: --timings of a test folder says how long its nodes took") {
+  const Sample sample;
+  const auto text = sample.run({"run", "onnx", "--cpu", "--timings"});
+  CHECK(text.code == 0);
+  CHECK_MESSAGE(has(text.error, "GEMM"), text.error);
+  CHECK(!has(sample.run({"run", "onnx", "--cpu"}).error, "GEMM"));
+  const Json json =
+      Json::parse(sample.run({"run", "onnx", "--cpu", "--timings", "--format", "json"}).output);
+  CHECK(json.at("dataSets").at(0).at("operators").size() >= 1);
+}
+
 TEST_CASE("onnx program: a test folder is compared with its outputs") {
   const Sample sample;
   const auto passed = sample.run({"run", "onnx", "--cpu"});
