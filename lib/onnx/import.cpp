@@ -261,6 +261,11 @@ class Importer {
     if (mapping.inlined) return inline_graph(*mapping.inlined, node, title, scope);
     if (mapping.function) return expand(*mapping.function, node, title);
     mapping.finish();
+    for (const Refusal& warning : mapping.warnings)
+      imported_.graph.warnings.push_back({.file = model_.path,
+                                          .message = title + ": " + warning.message,
+                                          .rule = warning.rule,
+                                          .suggestion = warning.suggestion});
     keep_constants(mapping);
     if (!fold(mapping)) append(mapping);
     for (std::optional<Value>& output : mapping.outputs) {

@@ -93,19 +93,20 @@ View mask_of_keys(View mask, const AttentionSizes& sizes) {
 }
 
 /// The mask is a length or bounds for each sequence, bounds of packed sequences, or which keys
-/// count.
-void add_mask(Mapping& node, DmlOperator& operation, std::size_t input,
+/// count. Returns whether it is the last.
+bool add_mask(Mapping& node, DmlOperator& operation, std::size_t input,
               const AttentionSizes& sizes) {
   if (!node.has(input)) {
     operation.choose("MaskType", "NONE");
-    return;
+    return false;
   }
   View mask = node.view(input);
   if (mask.type != DataType::Int32)
     Mapping::refuse_invalid("its mask is " + std::string(name_of(mask.type)),
                             "a mask is INT32: lengths, bounds, or 0 where a key does not count");
   const std::uint64_t count = mask.sizes.size() == 1 ? mask.sizes[0] : 0;
-  const char* type = "BOOLEAN";
+  const std::string of_keys = "BOOLEAN";
+  std::string type = of_keys;
   if (count == sizes.batch) {
     type = "KEY_SEQUENCE_LENGTH";
     mask.sizes = {1, sizes.batch};
@@ -123,12 +124,20 @@ void add_mask(Mapping& node, DmlOperator& operation, std::size_t input,
     mask = mask_of_keys(mask, sizes);
   }
   operation.input("MaskTensor", mask).choose("MaskType", type);
+  return type == of_keys;
 }
 
-/// What is added to the products of queries and keys.
+/// What is added to the products of queries and keys. DirectML scales it as it scales these if it
+/// has a mask of keys.
 void add_position_bias(Mapping& node, DmlOperator& operation, std::size_t input,
-                       const AttentionSizes& sizes) {
+                       const AttentionSizes& sizes, bool has_mask_of_keys, float scale) {
   if (!node.has(input)) return;
+  if (has_mask_of_keys && scale != 1)
+    node.warnings.push_back({"its attention_bias is multiplied by " + rounded(double{scale}) +
+                                 ", as the products of queries and keys are",
+                             "DirectML scales the bias if there is a mask of keys; ONNX Runtime's "
+                             "other providers do not",
+                             "give the mask as lengths, or add it to the attention_bias"});
   const View bias = node.view(input);
   const Sizes all{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
   if (bias.sizes.size() != 4 || bias.sizes[2] != all[2] || bias.sizes[3] != all[3] ||
@@ -211,8 +220,8 @@ void map_multihead_attention(Mapping& node) {
   AttentionSizes sizes = bound.sizes;
   if (node.has(3)) operation.input("BiasTensor", node.view(3));
   sizes.keys += bind_past(node, operation, 6, sizes, bound.size, bound.value_size);
-  add_mask(node, operation, 4, sizes);
-  add_position_bias(node, operation, 5, sizes);
+  const bool has_mask_of_keys = add_mask(node, operation, 4, sizes);
+  add_position_bias(node, operation, 5, sizes, has_mask_of_keys, scale_of(node, bound.size));
   const Value& query = node.in(0);
   operation.output(
       "OutputTensor",
@@ -304,8 +313,8 @@ void map_attention(Mapping& node) {
         .input("ValueTensor", reshaped(value, {batch, rows, columns.values}));
   }
   const AttentionSizes sizes{batch, heads, rows, rows};
-  add_mask(node, operation, 3, sizes);
-  add_position_bias(node, operation, 5, sizes);
+  const bool has_mask_of_keys = add_mask(node, operation, 3, sizes);
+  add_position_bias(node, operation, 5, sizes, has_mask_of_keys, scale_of(node, size));
   node.add(
       operation.output("OutputTensor", node.output(0, node.in(0), {batch, rows, columns.values}))
           .set("Scale", scale_of(node, size))

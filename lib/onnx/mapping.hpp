@@ -188,6 +188,7 @@ class Mapping {
   std::vector<std::optional<Value>> outputs;
   std::vector<Constant> constants;
   std::vector<const Value*> used;            // inputs that became edges
+  std::vector<Refusal> warnings;             // of what is mapped all the same
   std::shared_ptr<const OnnxGraph> inlined;  // the graph whose nodes stand for this one
   std::shared_ptr<const Function> function;  // the same, with names of its own
 

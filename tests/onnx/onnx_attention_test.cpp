@@ -146,8 +146,19 @@ TEST_CASE("onnx attention: with a mask of keys the bias is scaled, too, but not 
     const Numbers expected = given.attended([&](const Sizes& place) {
       return factor * at(bias, place) + (counts(place) != 0 ? 0 : filter);
     });
-    CHECK(difference(multihead({given.query, given.key, given.value, {}, mask, bias}),
-                     {expected}) == "");
+    const OneNode node = multihead({given.query, given.key, given.value, {}, mask, bias});
+    CHECK(difference(node, {expected}) == "");
+    std::string warnings;
+    for (const Diagnostic& warning : run_node(node).graph.warnings) warnings += to_text(warning);
+    CAPTURE(warnings);
+    const bool is_warned = warnings.find(
+                               "(com.microsoft.MultiHeadAttention): its attention_bias is "
+                               "multiplied by ") != std::string::npos;
+    CHECK(is_warned == (factor != 1));
+    const bool is_advised =
+        warnings.find("help: give the mask as lengths, or add it to the attention_bias") !=
+        std::string::npos;
+    CHECK(is_advised == (factor != 1));
   };
   check(of_keys, usual_scale, [&](const Sizes& place) {
     return at(of_keys, {place[0], place[3]});
