@@ -28,6 +28,11 @@ View heads_side_by_side(Mapping& node, const View& view);
 std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input,
                         const AttentionSizes& sizes, std::uint64_t size, std::uint64_t value_size);
 
+/// Makes the keys and values of all rows, earlier ones included, outputs 1 and 2 if something reads
+/// them.
+void bind_present(Mapping& node, DmlOperator& operation, const AttentionSizes& sizes,
+                  std::uint64_t size, std::uint64_t value_size);
+
 /// Refuses what the provider's Attention and QAttention do not have: earlier keys, which is an
 /// input, their output, and flags.
 void require_plain_attention(const Mapping& node, std::size_t past);

@@ -62,6 +62,17 @@ std::uint64_t bind_past(Mapping& node, DmlOperator& operation, std::size_t input
   return rows;
 }
 
+void bind_present(Mapping& node, DmlOperator& operation, const AttentionSizes& sizes,
+                  std::uint64_t size, std::uint64_t value_size) {
+  const auto bind = [&](std::size_t output, const char* field, std::uint64_t width) {
+    if (node.wants(output))
+      operation.output(
+          field, node.output(output, node.in(0), {sizes.batch, sizes.heads, sizes.keys, width}));
+  };
+  bind(1, "OutputPresentKeyTensor", size);
+  bind(2, "OutputPresentValueTensor", value_size);
+}
+
 bool fits_into(const Sizes& sizes, const Sizes& all) {
   if (sizes.size() > all.size()) return false;
   const std::size_t skip = all.size() - sizes.size();
@@ -226,13 +237,7 @@ void map_multihead_attention(Mapping& node) {
   operation.output(
       "OutputTensor",
       node.output(0, query, {sizes.batch, sizes.queries, sizes.heads * bound.value_size}));
-  const auto present = [&](std::size_t output, const char* field, std::uint64_t size) {
-    if (node.wants(output))
-      operation.output(field,
-                       node.output(output, query, {sizes.batch, sizes.heads, sizes.keys, size}));
-  };
-  present(1, "OutputPresentKeyTensor", bound.size);
-  present(2, "OutputPresentValueTensor", bound.value_size);
+  bind_present(node, operation, sizes, bound.size, bound.value_size);
   node.add(operation.set("Scale", scale_of(node, bound.size))
                .set("MaskFilterValue", node.real("mask_filter_value", -10000))
                .count("HeadCount", sizes.heads));

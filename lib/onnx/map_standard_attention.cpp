@@ -107,13 +107,7 @@ void map_standard_attention(Mapping& node) {
     Mapping::refuse("it is causal and has earlier keys",
                     "versions of ONNX differ in which keys a query sees then");
   sizes.keys += past;
-  const auto present = [&](std::size_t output, const char* field, std::uint64_t size) {
-    if (node.wants(output))
-      operation.output(field,
-                       node.output(output, node.in(0), {batch, key.heads, sizes.keys, size}));
-  };
-  present(1, "OutputPresentKeyTensor", query.size);
-  present(2, "OutputPresentValueTensor", value.size);
+  bind_present(node, operation, sizes, query.size, value.size);
   sizes.heads = query.heads;
   const DataType type = query.view.type;
   if (const auto bias = position_bias(node, type, sizes))
