@@ -52,7 +52,9 @@ class Importer {
     collect_names();
   }
 
-  Imported import() {
+  /// Nothing if there are findings.
+  std::optional<Imported> import() {
+    const std::size_t before = diagnostics_.size();
     check_whole_model(model_, diagnostics_);
     for (const Tensor& tensor : model_.initializers) {
       if (!is_replaced(tensor)) add_initializer(tensor, tensor.name);
@@ -62,6 +64,11 @@ class Importer {
     Scope scope(model_, names_);
     add_nodes(model_.nodes, names_of(model_.outputs), scope);
     for (const ValueInfo& output : model_.outputs) add_output(output);
+    if (diagnostics_.size() > before) return std::nullopt;
+    name_inputs();
+    fuse_activations(imported_.graph, [&](const std::string& edge) {
+      return request_.fuses || fused_.contains(edge);
+    });
     return std::move(imported_);
   }
 
@@ -80,10 +87,33 @@ class Importer {
     return output_names_.contains(name) ? names_.edges.free(name + "/value") : name;
   }
 
+  /// A finding about no value alone.
   void refuse(Diagnostic finding) {
     finding.file = model_.path;
     diagnostics_.push_back(std::move(finding));
   }
+
+  /// A value that is refused, here or by what made it: what follows from it has no finding.
+  void lose(std::string_view name) { lost_.emplace(name); }
+  void lose(std::string_view name, Diagnostic finding) {
+    lose(name);
+    refuse(std::move(finding));
+  }
+
+  /// The same of all that a node writes. The finding is counted where there are too many to list.
+  void lose(const Node& node) {
+    for (const std::string_view output : node.outputs) lose(output);
+  }
+  void lose(const Node& node, Diagnostic finding) {
+    lose(node);
+    if (++refused_ > findings_listed) {
+      ++diagnostics_.back().more;
+    } else {
+      refuse(std::move(finding));
+    }
+  }
+
+  bool is_lost(std::string_view name) const { return lost_.contains(name); }
 
   /// A new value; null, with a finding, if there is one of this name.
   Value* add_value(std::string_view name, const std::string& writer) {
@@ -111,14 +141,13 @@ class Importer {
       *value = {edge_of_constant(name), data.type, data.is_boolean, data.sizes, {}, {}};
       value->constant = std::move(data);
     } catch (const Error& error) {
-      lost_.insert(name);
       const bool lacks_file = tensor.is_external && error.kind() == ErrorKind::io_failed;
-      refuse({.kind = error.kind(),
-              .message = title + ": " + error.what(),
-              .suggestion = lacks_file ? "put \"" + printable(std::string(tensor.location)) +
-                                             "\" beside the model, or save the model with its "
-                                             "weights inside"
-                                       : ""});
+      lose(name, {.kind = error.kind(),
+                  .message = title + ": " + error.what(),
+                  .suggestion = lacks_file ? "put \"" + printable(std::string(tensor.location)) +
+                                                 "\" beside the model, or save the model with its "
+                                                 "weights inside"
+                                           : ""});
     }
   }
 
@@ -130,20 +159,17 @@ class Importer {
     if (value == nullptr) return;
     const auto type = input.other.empty() ? data_type_of(input.element_type) : std::nullopt;
     if (!type) {
-      lost_.insert(name);
       const std::string what =
           input.other.empty() ? name_of_type(input.element_type) : "a " + std::string(input.other);
-      refuse({.kind = ErrorKind::unavailable,
-              .message = title + " is " + what + ", which DirectML does not have"});
-      return;
+      return lose(name, {.kind = ErrorKind::unavailable,
+                         .message = title + " is " + what + ", which DirectML does not have"});
     }
     const auto given = request_.files.find(name);
     const TensorData* data = given == request_.files.end() ? nullptr : &given->second;
     const auto sizes = input_sizes_.of(input, title, data);
-    if (!sizes || (data != nullptr && !has_type(title, *data, *type))) {
-      lost_.insert(name);
-      return;
-    }
+    if (!sizes) return lose(name);
+    if (data != nullptr && stored_as(data->type) != stored_as(*type))
+      return lose(name, of_other_type(title, *data, *type));
     *value = {name,   *type, input.element_type == static_cast<int>(ElementType::boolean),
               *sizes, {},    {}};
     if (data != nullptr)
@@ -165,18 +191,15 @@ class Importer {
       value.given =
           data_of_elements(value.type, value.sizes, {data.bytes.begin(), data.bytes.end()});
     } catch (const Error& error) {
-      lost_.insert(name);
-      refuse({.kind = error.kind(), .message = title + ": " + error.what()});
+      lose(name, {.kind = error.kind(), .message = title + ": " + error.what()});
     }
   }
 
-  bool has_type(const std::string& title, const TensorData& data, DataType type) {
-    if (stored_as(data.type) == stored_as(type)) return true;
-    refuse({.message = title + " is " + std::string(name_of(type)) + ", but " +
+  Diagnostic of_other_type(const std::string& title, const TensorData& data, DataType type) const {
+    return {.message = title + " is " + std::string(name_of(type)) + ", but " +
                        input_sizes_.source_of_elements() + " has " +
                        std::string(name_of(data.type)) + " " + list_of(data.sizes),
-            .suggestion = Advice(casting(type)).text()});
-    return false;
+            .suggestion = Advice(casting(type)).text()};
   }
 
   static std::string type_of(const Node& node) {
@@ -217,33 +240,19 @@ class Importer {
                         " nodes with those of its functions and branches");
       map_node(node, title, scope);
     } catch (const Refusal& refusal) {
-      lose(node);
-      list({.kind = refusal.kind,
-            .message = title + ": " + refusal.message,
-            .rule = refusal.rule,
-            .suggestion = refusal.suggestion});
+      lose(node, {.kind = refusal.kind,
+                  .message = title + ": " + refusal.message,
+                  .rule = refusal.rule,
+                  .suggestion = refusal.suggestion});
     } catch (const Error& error) {
-      lose(node);
-      list({.kind = error.kind(), .message = title + ": " + error.what()});
+      lose(node, {.kind = error.kind(), .message = title + ": " + error.what()});
     }
-  }
-
-  void list(Diagnostic finding) {
-    if (++refused_ > findings_listed) {
-      ++diagnostics_.back().more;
-    } else {
-      refuse(std::move(finding));
-    }
-  }
-
-  void lose(const Node& node) {
-    for (const std::string_view output : node.outputs) lost_.insert(std::string(output));
   }
 
   void map_node(const Node& node, const std::string& title, Scope& scope) {
     std::vector<const Value*> inputs;
     for (const std::string_view name : node.inputs) {
-      if (lost_.contains(std::string(name))) return lose(node);  // what it needs has a finding
+      if (is_lost(name)) return lose(node);  // what it needs has a finding
       const auto found = values_.find(std::string(name));
       if (found == values_.end() && !name.empty())
         throw Refusal{"its input \"" + printable(std::string(name)) +
@@ -369,13 +378,10 @@ class Importer {
   void add_alias(std::string_view name, std::string_view other, const std::string& title) {
     if (other.empty() || other == name) return;
     const auto found = values_.find(std::string(name));
-    if (found == values_.end()) {
-      lost_.insert(std::string(other));
-      if (!lost_.contains(std::string(name)))
-        Mapping::refuse_invalid("what it runs writes no value \"" + printable(std::string(name)) +
-                                "\"");
-      return;
-    }
+    if (is_lost(name)) return lose(other);
+    if (found == values_.end())
+      Mapping::refuse_invalid("what it runs writes no value \"" + printable(std::string(name)) +
+                              "\"");
     const Value value = found->second;
     if (Value* made = add_value(other, title)) *made = value;
   }
@@ -471,7 +477,7 @@ class Importer {
 
   void add_output(const ValueInfo& output) {
     const std::string name(output.name);
-    if (lost_.contains(name)) return;
+    if (is_lost(name)) return;
     const auto found = values_.find(name);
     if (found == values_.end()) {
       refuse({.message = "the output \"" + printable(name) + "\" is written by no node"});
@@ -514,14 +520,10 @@ class Importer {
     return to;
   }
 
- public:
-  /// Whether an edge lies between an operator and an activation that one node stands for.
-  bool is_fused(const std::string& edge) const { return fused_.contains(edge); }
-
   /// Inputs that operators read are those of the graph; the others have no name there. Those that
   /// files give are constants.
-  void add_inputs(Imported& imported) const {
-    std::vector<GraphNode>& nodes = imported.graph.nodes;
+  void name_inputs() {
+    std::vector<GraphNode>& nodes = imported_.graph.nodes;
     std::set<std::string> read;
     for (const GraphNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
     for (const std::string& name : inputs_) {
@@ -531,24 +533,23 @@ class Importer {
         nodes.insert(nodes.begin(), constant_node(value.edge, *value.given));
         continue;
       }
-      imported.graph.inputs.push_back(is_read ? name : "");
+      imported_.graph.inputs.push_back(is_read ? name : "");
       if (is_read) {
-        imported.graph.sizes[name] = value.sizes;
+        imported_.graph.sizes[name] = value.sizes;
       } else {
-        imported.graph.unread_inputs.push_back(name);
+        imported_.graph.unread_inputs.push_back(name);
       }
-      imported.inputs.push_back({is_read ? name : "", value.type, value.sizes});
+      imported_.inputs.push_back({is_read ? name : "", value.type, value.sizes});
     }
   }
 
- private:
   const OnnxModel& model_;
   const ImportRequest& request_;
   Diagnostics& diagnostics_;
   Imported imported_;
   InputSizes input_sizes_;
   std::unordered_map<std::string, Value> values_;
-  std::set<std::string> lost_;       // values that follow from what has a finding
+  std::set<std::string, std::less<>> lost_;  // values that follow from what has a finding
   std::set<std::string> fused_;      // edges between an operator and an activation in one node
   std::set<std::string> constants_;  // edges of constants in the graph
   MadeNames names_;
@@ -565,15 +566,7 @@ class Importer {
 
 std::optional<Imported> import_onnx(const OnnxModel& model, const ImportRequest& request,
                                     Diagnostics& diagnostics) {
-  const std::size_t before = diagnostics.size();
-  Importer importer(model, request, diagnostics);
-  Imported imported = importer.import();
-  if (diagnostics.size() > before) return std::nullopt;
-  importer.add_inputs(imported);
-  fuse_activations(imported.graph, [&](const std::string& edge) {
-    return request.fuses || importer.is_fused(edge);
-  });
-  return imported;
+  return Importer(model, request, diagnostics).import();
 }
 
 std::vector<const ValueInfo*> inputs_to_give(const OnnxModel& model) {
