@@ -10,7 +10,9 @@
 namespace dmlop::onnx {
 namespace {
 
-// Without what only versions before the oldest one have.
+// What docs/Changelog.md of ONNX says, without what only versions before the oldest one have. More
+// than there: LayerNormalization and ThresholdedRelu, which ONNX Runtime had before ONNX, its other
+// operators without a domain, and GroupNormalization from version 18 on, though 21 replaces it.
 constexpr Signature signatures[]{
     {"Abs", "X", ""},
     {"Acos", "input", ""},
@@ -213,7 +215,7 @@ std::int64_t number_in(std::string_view text) {
 }
 
 /// "axes 13..", "axes ..12" or "axes".
-Part part_of(std::string_view text) {
+Part part_in(std::string_view text) {
   const std::size_t space = text.find(' ');
   Part part{text.substr(0, space)};
   if (space == std::string_view::npos) return part;
@@ -224,11 +226,11 @@ Part part_of(std::string_view text) {
   return part;
 }
 
-std::vector<Part> parts_of(std::string_view list) {
+std::vector<Part> parts_in(std::string_view list) {
   std::vector<Part> parts;
   while (!list.empty()) {
     const std::size_t comma = list.find(", ");
-    parts.push_back(part_of(list.substr(0, comma)));
+    parts.push_back(part_in(list.substr(0, comma)));
     list = comma == std::string_view::npos ? "" : list.substr(comma + 2);
   }
   return parts;
@@ -236,7 +238,7 @@ std::vector<Part> parts_of(std::string_view list) {
 
 /// The inputs that a version has, in their order.
 std::vector<Part> inputs_in(const Signature& signature, std::int64_t version) {
-  std::vector<Part> inputs = parts_of(signature.inputs);
+  std::vector<Part> inputs = parts_in(signature.inputs);
   std::erase_if(inputs, [&](const Part& input) { return !input.is_in(version); });
   return inputs;
 }
@@ -300,7 +302,7 @@ class Check {
 
  private:
   void check_attribute(std::string_view name) {
-    const std::vector<Part> attributes = parts_of(signature_.attributes);
+    const std::vector<Part> attributes = parts_in(signature_.attributes);
     const auto part = std::ranges::find(attributes, name, &Part::name);
     if (part == attributes.end() || part->is_in(version_)) return;
     const auto input = std::ranges::find_if(
@@ -314,7 +316,7 @@ class Check {
     const std::optional<Part> part = input_elsewhere(index);
     if (!part) return;
     found_.push_back({*part, "the " + title, std::nullopt, ""});
-    for (const Part& attribute : parts_of(signature_.attributes)) {
+    for (const Part& attribute : parts_in(signature_.attributes)) {
       if (attribute.is_in(version_) && say_the_same(part->name, attribute.name))
         found_.back().attribute = attribute.name;
     }
