@@ -13,7 +13,9 @@ void map_gemm(Mapping& node) {
   const Sizes& a = node.in(0).sizes;
   const Sizes& b = node.in(1).sizes;
   if (a.size() != 2 || b.size() != 2)
-    Mapping::refuse_invalid("its matrices must have 2 dimensions");
+    throw Refusal{"its matrices have the sizes " + list_of(a) + " and " + list_of(b),
+                  "both have 2 dimensions", "for more dimensions use MatMul",
+                  ErrorKind::invalid_input};
   const bool turns_a = node.integer("transA", 0) != 0;
   const bool turns_b = node.integer("transB", 0) != 0;
   const Sizes sizes{a[turns_a ? 1 : 0], b[turns_b ? 0 : 1]};

@@ -55,7 +55,11 @@ std::vector<Resampling> resampling_of(Mapping& node) {
   const std::vector<double> scales = scales_of(node);
   const auto axes = chosen_axes(node, sizes.size());
   const bool has_sizes = node.version() >= 11 && node.has(3);
-  if (scales.empty() && !has_sizes) Mapping::refuse_invalid("it has neither scales nor sizes");
+  if (scales.empty() && !has_sizes)
+    throw Refusal{"it has neither scales nor sizes", "one of them says how large the output is",
+                  node.version() < 11 ? "give scales as input 1"
+                                      : "give scales as input 2, or sizes as input 3",
+                  ErrorKind::invalid_input};
   const auto wanted = has_sizes ? node.known_integers(3) : std::vector<std::int64_t>();
   if ((has_sizes && wanted.size() == axes.size()) == false && scales.size() != axes.size())
     Mapping::refuse_invalid("its scales or sizes do not fit its dimensions");

@@ -298,7 +298,8 @@ void Mapping::require_all_read() const {
   throw Refusal{"it has " + join(unread, " and ") + ", which " +
                     (unread.size() == 1 ? "is" : "are") + " unknown here",
                 "what dmlop does not know could change the outputs, so it is not ignored",
-                "remove it if it changes no output"};
+                unread.size() == 1 ? "remove it if it changes no output"
+                                   : "remove them if they change no output"};
 }
 
 void Mapping::finish() {

@@ -38,6 +38,7 @@ void check_whole_model(const OnnxModel& model, Diagnostics& diagnostics) {
   diagnostics.push_back(of_model(model, "the model has no outputs"));
   diagnostics.back().kind = ErrorKind::invalid_input;
   diagnostics.back().rule = "what no output needs is not read";
+  diagnostics.back().suggestion = "declare the values that are wanted as outputs of its graph";
 }
 
 }  // namespace dmlop::onnx

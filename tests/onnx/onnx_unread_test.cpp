@@ -42,6 +42,8 @@ TEST_CASE("onnx unread: attributes that an operator does not have are refused, a
                 R"(it has the attribute "axis", which is unknown here)");
   check_refused({"Relu", {matrix}, {integer("axis", 1), text("mode", "soft")}},
                 R"(it has the attribute "axis" and the attribute "mode", which are unknown here)");
+  check_refused({"Relu", {matrix}, {integer("axis", 1), text("mode", "soft")}},
+                "remove them if they change no output");
   check_refused({"Gemm", {matrix, some_numbers({4, 2})}, {real("gamma", 0)}},
                 R"(the attribute "gamma")");
 }
@@ -235,6 +237,10 @@ TEST_CASE("onnx unread: what DirectML does not have comes with what it has") {
   check_refused(resize({text("mode", "cubic")}), "help: where a smoother picture is not needed");
   check_refused(resize({integer("exclude_outside", 1)}), "help: leave out exclude_outside");
   check_refused(resize({real("extrapolation_value", 2)}), "help: leave it out");
+  check_refused({"Resize", {image}}, "help: give scales as input 2, or sizes as input 3");
+  check_refused({"Resize", {image}, {}, 1, 10}, "help: give scales as input 1");
+  check_refused({"Gemm", {image, image}},
+                "rule: both have 2 dimensions\n  help: for more dimensions");
   const auto einsum = [&](std::vector<Numbers> inputs, const char* equation) {
     return OneNode{"Einsum", std::move(inputs), {text("equation", equation)}};
   };
