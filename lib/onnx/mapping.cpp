@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "onnx/versions.hpp"
 #include "tensor/element.hpp"
 
 namespace dmlop::onnx {
@@ -285,11 +286,13 @@ void Mapping::require_full_inputs() const {
 
 void Mapping::require_all_read() const {
   std::vector<std::string> unread;
+  std::string meant;
   for (std::size_t i = 0; i < node_.attributes.size(); ++i) {
     const std::string_view name = node_.attributes[i].name;
     const bool is_private = name.starts_with("__");  // of tools that change models
-    if (!is_attribute_read_[i] && !is_private)
-      unread.push_back("the attribute \"" + printable(std::string(name)) + "\"");
+    if (is_attribute_read_[i] || is_private) continue;
+    unread.push_back("the attribute \"" + printable(std::string(name)) + "\"");
+    meant = attribute_meant(*this, name);
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] != nullptr && !is_input_read_[i]) unread.push_back("the " + title_of_input(i));
@@ -298,8 +301,9 @@ void Mapping::require_all_read() const {
   throw Refusal{"it has " + join(unread, " and ") + ", which " +
                     (unread.size() == 1 ? "is" : "are") + " unknown here",
                 "what dmlop does not know could change the outputs, so it is not ignored",
-                unread.size() == 1 ? "remove it if it changes no output"
-                                   : "remove them if they change no output"};
+                unread.size() > 1 ? "remove them if they change no output"
+                : meant.empty()   ? "remove it if it changes no output"
+                                  : "did you mean \"" + meant + "\"?"};
 }
 
 void Mapping::finish() {

@@ -390,6 +390,19 @@ const Signature* find_signature(std::string_view name) {
   return found == std::end(signatures) ? nullptr : found;
 }
 
+std::string attribute_meant(const Mapping& node, std::string_view name) {
+  const bool is_of_onnx = *node.row().domain == '\0';
+  const Signature* const signature = is_of_onnx ? find_signature(node.row().name) : nullptr;
+  if (signature == nullptr) return "";
+  std::vector<std::string> names;
+  for (const Part& attribute : parts_in(signature->attributes)) {
+    const bool is_there = std::ranges::find(node.node().attributes, attribute.name,
+                                            &Attribute::name) != node.node().attributes.end();
+    if (attribute.is_in(node.version()) && !is_there) names.emplace_back(attribute.name);
+  }
+  return nearest_name(name, names);
+}
+
 void require_signature(const Mapping& node) {
   const bool is_read = oldest_version <= node.version() && node.version() <= newest_version;
   if (*node.row().domain != '\0' || !is_read) return;

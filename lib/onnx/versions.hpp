@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "onnx/mapping.hpp"
@@ -24,6 +25,10 @@ struct Signature {
 
 /// The row of an operator; null if it is none of ONNX itself that is mapped.
 const Signature* find_signature(std::string_view name);
+
+/// The attribute of a node's version that an unknown name may mean, and that the node does not
+/// have; "" if there is none.
+std::string attribute_meant(const Mapping& node, std::string_view name);
 
 /// Refuses an operator, inputs and attributes that its version does not have, though another
 /// version does. What no version has is left to require_all_read.

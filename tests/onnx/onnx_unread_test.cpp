@@ -44,6 +44,12 @@ TEST_CASE("onnx unread: attributes that an operator does not have are refused, a
                 R"(it has the attribute "axis" and the attribute "mode", which are unknown here)");
   check_refused({"Relu", {matrix}, {integer("axis", 1), text("mode", "soft")}},
                 "remove them if they change no output");
+  check_refused({"Softmax", {matrix}, {integer("axes", 1)}}, "help: did you mean \"axis\"?");
+  check_refused({"Softmax", {matrix}, {integer("axis", 1), integer("axes", 1)}},
+                "help: remove it if it changes no output");
+  // Not one of another version.
+  check_refused({"Cast", {matrix}, {integer("to", 10), integer("saturated", 1)}, 1, 13},
+                "help: remove it if it changes no output");
   check_refused({"Gemm", {matrix, some_numbers({4, 2})}, {real("gamma", 0)}},
                 R"(the attribute "gamma")");
 }
