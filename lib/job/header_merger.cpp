@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "spec/broadcast.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {
@@ -84,15 +85,32 @@ class HeaderMerger {
     }
     if (desc.sizes == header.sizes) return;
     const bool may_be_reshaped = element_count(desc.sizes) == element_count(header.sizes);
-    add("Sizes",
-        tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ + " has " +
-            list_of(header.sizes),
+    const std::string message = tensor_ + ".Sizes is " + list_of(desc.sizes) + ", but " + path_ +
+                                " has " + list_of(header.sizes);
+    if (const auto strides = strides_to_repeat(desc, header)) {
+      add("Sizes", message,
+          {Alternative::sentence("write \"Strides\": " + list_of(*strides) +
+                                 ", which repeat the file's elements"),
+           Alternative::sentence("name another file")});
+      return;
+    }
+    add("Sizes", message,
         {Alternative::write(list_of(header.sizes)),
          !is_memory_ && !raw_ && may_be_reshaped
              ? rearranging(header.sizes, desc.sizes)
              : Alternative::sentence(is_memory_ ? "pass a buffer of these sizes"
                                      : raw_     ? "leave the sizes behind the file's name out"
                                                 : "name another file")});
+  }
+
+  // DirectML wants the sizes of another tensor where the file has elements that repeat.
+  std::optional<Strides> strides_to_repeat(const TensorDesc& desc, const NpyHeader& header) const {
+    const FieldSpec& field = *description_.spec->find_field(slot_.field);
+    const bool is_plain = !is_memory_ && !raw_ && !header.fortran_order;
+    if (!is_plain || !field.is_input() || !has_sizes_of_another(*description_.spec, field.name) ||
+        element_count(desc.sizes) == element_count(header.sizes))
+      return std::nullopt;
+    return repeating_strides(header.sizes, desc.sizes);
   }
 
   // Those of a buffer in memory are taken, or must be those of the desc.

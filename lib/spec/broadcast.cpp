@@ -86,6 +86,20 @@ bool can_be_stretched(const TensorDesc& desc) {
 
 }  // namespace
 
+std::optional<Strides> repeating_strides(const Sizes& from, const Sizes& to) {
+  constexpr std::size_t fewest_of_images = 3;
+  if (from.empty() || !can_be_stretched({.sizes = from})) return std::nullopt;
+  if (broadcast(from, to) == to) return stretched_strides({.sizes = from}, to);
+  if (from.size() > 1 || to.size() < fewest_of_images || to[1] != from.front()) return std::nullopt;
+  Strides strides(to.size(), 0);
+  strides[1] = 1;
+  return strides;
+}
+
+bool has_sizes_of_another(const OperatorSpec& spec, const std::string& tensor) {
+  return tensors_of_equal_sizes(spec, tensor).size() > 1;
+}
+
 Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes) {
   const Strides own = desc.strides.value_or(packed_strides(desc.sizes));
   const std::size_t more = sizes.size() - desc.sizes.size();

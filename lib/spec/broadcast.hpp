@@ -13,6 +13,13 @@ void stretch_tensors(FieldSet& fields, Diagnostics& diagnostics);
 /// The strides of a tensor that is stretched to `sizes`: 0 where it repeats.
 Strides stretched_strides(const TensorDesc& desc, const Sizes& sizes);
 
+/// The strides with which a packed tensor repeats in one of other sizes: as NumPy broadcasts it, or
+/// as one value for each channel. Nothing where neither fits.
+std::optional<Strides> repeating_strides(const Sizes& from, const Sizes& to);
+
+/// Whether a rule gives a tensor all sizes of another one.
+bool has_sizes_of_another(const OperatorSpec& spec, const std::string& tensor);
+
 /// The input that has to be stretched so that `tensor`, an input, obeys a rule with these
 /// references: itself, or the other one; "" where that does not help.
 std::string stretched_for(const FieldSet& fields, const std::string& tensor,

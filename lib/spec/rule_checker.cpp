@@ -35,6 +35,7 @@ void RuleChecker::apply(const Rule& rule) {
       const auto is_dropped = [&](std::size_t finding) { return finding >= diagnostics_.size(); };
       std::erase_if(causes_, [&](const auto& cause) { return is_dropped(cause.second.finding); });
       std::erase_if(wrong_dimensions_, [&](const auto& wrong) { return is_dropped(wrong.second); });
+      std::erase_if(repetitions_, [&](const auto& each) { return is_dropped(each.finding); });
     }
     return true;
   });
@@ -55,7 +56,8 @@ bool RuleChecker::apply_to(const Statement& statement) {
     report_out_of_range(statement, *expected);
     return true;
   }
-  const bool is_new = !joins_finding(statement, *violation);
+  const bool is_new =
+      !joins_repetition(statement, *violation) && !joins_finding(statement, *violation);
   if (is_new) report(statement, *violation);
   after_violation(statement, *violation);
   return is_new;
@@ -65,10 +67,6 @@ namespace {
 
 bool is_size(const Place& place) {
   return place.reference.attribute == "Sizes";
-}
-
-std::string tensor_of(const Place& place) {
-  return to_text(Place{{place.reference.field}, place.element});
 }
 
 }  // namespace
@@ -237,7 +235,10 @@ void RuleChecker::set(const Place& target, std::int64_t value) {
     if (value < 1 || value > 8) return;  // the other side of the rule has its own finding
     tensor.dimension_count = static_cast<std::size_t>(value);
     // Sizes of another length do not describe the dimensions that there should be.
-    if (tensor.sizes.size() != *tensor.dimension_count) tensor.sizes.clear();
+    if (tensor.sizes.size() != *tensor.dimension_count) {
+      note_given_sizes(target, tensor);
+      tensor.sizes.clear();
+    }
   } else {
     set_size(target, tensor, value);
   }
@@ -247,8 +248,9 @@ void RuleChecker::set_size(const Place& target, TensorDesc& tensor, std::int64_t
   if (!target.subscript) return;
   if (!tensor.sizes.empty()) {
     // The rule may mention a dimension that Sizes, being too short, does not have.
-    if (*target.subscript < tensor.sizes.size())
-      tensor.sizes[*target.subscript] = as_unsigned(value);
+    if (*target.subscript >= tensor.sizes.size()) return;
+    note_given_sizes(target, tensor);
+    tensor.sizes[*target.subscript] = as_unsigned(value);
     return;
   }
   if (!tensor.dimension_count || *target.subscript >= *tensor.dimension_count) return;

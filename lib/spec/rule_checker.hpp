@@ -31,7 +31,7 @@ class RuleChecker {
   void check_array_lengths();
   /// Checks fields that may be left out only under a condition.
   void check_optional_fields();
-  /// Completes findings about a wrong number of sizes after the rules have found the right sizes.
+  /// Completes findings about wrong sizes after the rules have found the right ones.
   void suggest_sizes();
 
   FieldScope& scope() { return scope_; }
@@ -61,12 +61,15 @@ class RuleChecker {
   bool joins_finding(const Statement& statement, const Formula::Violation& violation);
   std::vector<Place> causes_of(const Statement& statement,
                                const Formula::Violation& violation) const;
+  static std::string tensor_of(const Place& place) {
+    return to_text(Place{{place.reference.field}, place.element});
+  }
   static std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
   bool is_kept(const Rule& rule) const {
     return rule.by == Authority::both || (rule.by == Authority::page) == (judge_ == Judge::page);
   }
 
-  // In rule_report.cpp, with suggest_sizes().
+  // In rule_report.cpp.
   void report(const Statement& statement, const Formula::Violation& violation);
   void report_out_of_range(const Statement& statement, const Number& value);
   Diagnostic at_first_written(const Statement& statement, Formula::NodeIndex first,
@@ -75,9 +78,32 @@ class RuleChecker {
   void suggest(const Statement& statement, const Formula::Violation& violation,
                Diagnostic& diagnostic);
   std::vector<Alternative> other_choices(const Statement& statement);
-  std::optional<Strides> repeating_strides(const Statement& statement);
-  /// "add --broadcast to stretch it as NumPy does"; nothing where that does not help.
-  Advice how_to_stretch(const Statement& statement) const;
+
+  // In rule_repetitions.cpp, with suggest_sizes().
+  /// Inputs with sizes of 1 that must be those of another tensor: strides of 0 repeat them. They
+  /// are one finding.
+  struct Repetition {
+    std::size_t finding;
+    std::string rule;                    // its formula, with variables
+    std::vector<Place> sizes;            // the first that repeats of each of them
+    std::set<std::size_t> dimensions;    // that repeat
+    std::vector<std::string> stretched;  // what "Broadcast": true stretches
+  };
+  bool repeats(const Statement& statement) const;
+  void note_repetition(const Statement& statement);
+  bool joins_repetition(const Statement& statement, const Formula::Violation& violation);
+  void suggest_strides(const Repetition& repetition);
+  static std::string cause_of(const Repetition& repetition);
+  void show_whole_sizes(const Repetition& repetition, Diagnostic& finding) const;
+  std::optional<Strides> strides_of_fewer(const TensorUse& use) const;
+  void suggest_reshaping(const TensorUse& use, const Strides& strides,
+                         Diagnostic& diagnostic) const;
+  void note_given_sizes(const Place& target, const TensorDesc& tensor);
+  const Sizes& given_sizes(const Place& tensor) const;
+  /// The tensor that is to be stretched so that the statement holds; "" where that does not help.
+  std::string stretched_by(const Statement& statement) const;
+  /// "add --broadcast to stretch it as NumPy does"; nothing where nothing is to be stretched.
+  Advice how_to_stretch(const std::vector<std::string>& stretched, const Place& subject) const;
 
   // In rule_dimensions.cpp.
   std::vector<std::string> layouts(const Formula& formula) const;
@@ -100,7 +126,9 @@ class RuleChecker {
   FieldScope scope_;
   std::map<std::string, std::vector<std::optional<std::uint64_t>>> inferred_sizes_;
   std::map<std::string, std::size_t> wrong_dimensions_;  // tensor -> index of the finding
-  std::set<std::string> doubtful_;                       // tensors of which a size broke a rule
+  std::map<std::string, Sizes> given_sizes_;             // of tensors whose sizes were corrected
+  std::vector<Repetition> repetitions_;
+  std::set<std::string> doubtful_;  // tensors of which a size broke a rule
 
   /// A finding that says that one value differs from another, and what else differs in the same
   /// way.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "spec/broadcast.hpp"
 #include "spec/facts.hpp"
 #include "spec/ideas.hpp"
 #include "spec/remedy.hpp"
@@ -77,41 +76,6 @@ std::vector<Alternative> RuleChecker::other_choices(const Statement& statement) 
   return choices;
 }
 
-// Where all sizes of an input must be those of another tensor and one is 1, as for NumPy, which
-// broadcasts, strides of 0 do that.
-std::optional<Strides> RuleChecker::repeating_strides(const Statement& statement) {
-  if (!statement.formula().text().ends_with(".Sizes[i]")) return std::nullopt;
-  const Place target = *target_of(statement);
-  const TensorDesc* tensor = fields_.find_tensor(target.reference.field, target.element);
-  if (tensor == nullptr || tensor->strides ||
-      !fields_.find(target.reference.field)->spec->is_input() || !target.subscript ||
-      *target.subscript >= tensor->sizes.size() || tensor->sizes[*target.subscript] != 1)
-    return std::nullopt;
-  Strides strides = packed_strides(tensor->sizes);
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (tensor->sizes[i] == 1) strides[i] = 0;
-  }
-  return strides;
-}
-
-Advice RuleChecker::how_to_stretch(const Statement& statement) const {
-  const std::string tensor = target_of(statement)->reference.field;
-  // Tensors are stretched before the sizes of others follow from rules.
-  FieldSet given = fields_;
-  for (const TensorUse& use : tensors_of(given)) {
-    if (!use.desc->has_file && !fields_.is_written(use.place("Sizes"))) use.desc->sizes.clear();
-  }
-  const std::string stretched = stretched_for(given, tensor, statement.formula().references());
-  if (stretched.empty()) return {};
-  const std::string how =
-      fields_.document().is_of_command_line()
-          ? "add --broadcast to stretch " + (stretched == tensor ? "it" : stretched)
-      : fields_.find(stretched)->written != nullptr
-          ? "write \"Broadcast\": true in the desc of " + stretched + " to stretch it"
-          : "write \"" + stretched + "\": {\"Broadcast\": true} to stretch it";
-  return Alternative{.kind = Alternative::Kind::stretch, .value = how + " as NumPy does"};
-}
-
 void RuleChecker::suggest(const Statement& statement, const Formula::Violation& violation,
                           Diagnostic& diagnostic) {
   const Formula& formula = statement.formula();
@@ -134,17 +98,14 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
        suggest_last_dimensions(statement, diagnostic)))
     return;
   if (target.attribute == "Sizes") {
-    if (const auto strides = repeating_strides(statement)) {
-      diagnostic.suggestion.alternatives.front().remark =
-          ", and " + list_of(*strides) + " for its Strides, which repeat it";
-      diagnostic.ideas.front().push_back(
-          replacement(fields_, {{target.field, "Strides"}, place->element}, list_of(*strides)));
-    }
+    if (repeats(statement)) note_repetition(statement);
     for (Alternative& choice : other_choices(statement))
       diagnostic.suggestion.add(std::move(choice));
     // The sizes of a file cannot be written.
     const TensorDesc* tensor = place ? fields_.find_tensor(target.field, place->element) : nullptr;
-    Advice stretch = tensor != nullptr && !tensor->file.empty() ? how_to_stretch(statement) : "";
+    Advice stretch = tensor != nullptr && !tensor->file.empty()
+                         ? how_to_stretch({stretched_by(statement)}, *place)
+                         : "";
     if (!stretch.empty()) {
       stretch.add({.kind = Alternative::Kind::save, .value = "an array of other sizes"});
       diagnostic.suggestion = std::move(stretch);
@@ -162,15 +123,16 @@ void RuleChecker::suggest(const Statement& statement, const Formula::Violation& 
   const bool is_possible = count > 0 && count <= most_dimensions;
   if (!tensor->file.empty() && is_possible && element_count(tensor->sizes)) {
     const Sizes sizes = with_dimensions(tensor->sizes, count);
-    diagnostic.suggestion = how_to_stretch(statement);
+    diagnostic.suggestion = how_to_stretch({stretched_by(statement)}, *place);
     diagnostic.suggestion.add(reshaping(sizes));
     diagnostic.ideas = {
         {replacement(fields_, {{target.field, "Sizes"}, place->element}, list_of(sizes))}};
+    wrong_dimensions_[tensor_of(*place)] = diagnostics_.size();
     return;
   }
-  diagnostic.suggestion = how_to_stretch(statement);
+  diagnostic.suggestion = how_to_stretch({stretched_by(statement)}, *place);
   diagnostic.suggestion.add(Alternative::write_sizes(counted(count, "dimension")));
-  wrong_dimensions_[to_text(Place{{target.field}, place->element})] = diagnostics_.size();
+  wrong_dimensions_[tensor_of(*place)] = diagnostics_.size();
 }
 
 void RuleChecker::report(const Statement& statement, const Formula::Violation& violation) {
@@ -232,19 +194,6 @@ void RuleChecker::report_out_of_range(const Statement& statement, const Number& 
   diagnostic.note = statement.rule.text;
   diagnostics_.push_back(std::move(diagnostic));
   scope_.refuse(*target);
-}
-
-void RuleChecker::suggest_sizes() {
-  for (const TensorUse& use : tensors_of(fields_)) {
-    const auto finding = wrong_dimensions_.find(use.name());
-    if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;
-    Diagnostic& diagnostic = diagnostics_[finding->second];
-    for (Alternative& one : diagnostic.suggestion.alternatives) {
-      if (one.kind == Alternative::Kind::write_sizes)
-        one = Alternative::write_for("its Sizes", list_of(use.desc->sizes));
-    }
-    diagnostic.ideas = {{replacement(fields_, use.place("Sizes"), list_of(use.desc->sizes))}};
-  }
 }
 
 }  // namespace dmlop

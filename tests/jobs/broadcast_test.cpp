@@ -121,6 +121,39 @@ TEST_CASE("broadcast: GEMM's C has the sizes of an output that need not be writt
         3);
 }
 
+TEST_CASE("broadcast: files that repeat are told how, in a circle for none") {
+  const Folder folder;
+  folder.write("x.npy", float_npy("(2, 3, 4)", std::vector<float>(24, 1)));
+  folder.write("one.npy", float_npy("(1, 1, 1)", {0.5F}));
+  folder.write("zero.npy", npy("|u1", "(1, 1, 1)", std::string(1, '\2')));
+  folder.write("channels.npy", float_npy("(3,)", {1, 2, 3}));
+  const auto error_of = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    return dmlop_program(arguments, {.folder = folder.path()}).error;
+  };
+  std::vector<std::string> files{
+      "ELEMENT_WISE_QUANTIZE_LINEAR", "-i", "InputTensor=x.npy",       "-i",
+      "ScaleTensor=one.npy",          "-i", "ZeroPointTensor=zero.npy"};
+  CHECK(contains(error_of(files), "help: add --broadcast to stretch them as NumPy does, or save"));
+  const std::string begin =
+      R"({"type": "ELEMENT_WISE_QUANTIZE_LINEAR", "bindings": {"InputTensor": "x.npy",
+          "ScaleTensor": "one.npy", "ZeroPointTensor": "zero.npy"}, "desc": {)";
+  folder.write("op.json", begin + "}}");
+  CHECK(contains(error_of({"op.json"}),
+                 R"(help: write "ScaleTensor": {"Broadcast": true} and "ZeroPointTensor": )"
+                 R"({"Broadcast": true} to stretch them as NumPy does)"));
+  folder.write("op.json", begin + R"("ScaleTensor": {"Broadcast": true},
+                                     "ZeroPointTensor": {"Sizes": [2, 3, 4]}}})");
+  CHECK(contains(error_of({"op.json"}),
+                 "help: write \"Strides\": [0, 0, 0], which repeat the file's elements"));
+  folder.write("op.json", begin + R"("ScaleTensor": {"Broadcast": true},
+                          "ZeroPointTensor": {"Sizes": [2, 3, 4], "Strides": [0, 0, 0]}}})");
+  CHECK(error_of({"op.json"}) == "");
+  CHECK(contains(
+      error_of({"ELEMENT_WISE_ADD", "-i", "ATensor=x.npy", "-i", "BTensor=channels.npy"}),
+      "help: save array.reshape(1, 3, 1) and add --broadcast to stretch it as NumPy does"));
+}
+
 TEST_CASE("broadcast: what is refused, and what is proposed") {
   const auto other =
       check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set", "BTensor=FLOAT32:3"});

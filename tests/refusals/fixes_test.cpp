@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "described.hpp"
 #include "mending.hpp"
@@ -90,6 +91,79 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
     CAPTURE(to_text(found.front()));
     CHECK(found.front().suggestion.text() == row.help);
   }
+}
+
+TEST_CASE("fixes: an input that repeats in several dimensions is one finding, with one Strides") {
+  struct Row {
+    const char* name;
+    const char* fields;
+    const char* message;
+    const char* help;
+    dmlop::Fix fix;
+  };
+  const Row rows[] = {
+      {"ELEMENT_WISE_ADD",
+       R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 3, 4, 5]},
+           "BTensor": {"DataType": "FLOAT32", "Sizes": [1, 3, 1, 1], "TotalTensorSizeInBytes": 12}})",
+       "BTensor.Sizes is [1, 3, 1, 1], must be [1, 3, 4, 5]",
+       "write [1, 3, 4, 5], and [0, 1, 0, 0] for its Strides, which repeat it",
+       {{"/desc/BTensor/Sizes", "[1, 3, 4, 5]"}, {"/desc/BTensor/Strides", "[0, 1, 0, 0]"}}},
+      {"ELEMENT_WISE_ADD",
+       R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [2, 3, 4]},
+           "BTensor": {"DataType": "FLOAT32", "Sizes": [1, 3, 4]}})",
+       "BTensor.Sizes[0] is 1, must be 2",
+       "write 2, and [0, 4, 1] for its Strides, which repeat it",
+       {{"/desc/BTensor/Sizes/0", "2"}, {"/desc/BTensor/Strides", "[0, 4, 1]"}}},
+      {"ELEMENT_WISE_ADD",
+       R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 3, 4, 5]},
+           "BTensor": {"DataType": "FLOAT32", "Sizes": [3]}})",
+       "BTensor has 1 dimension, must have 4",
+       "write [1, 3, 4, 5] for its Sizes, and [0, 1, 0, 0] for its Strides, which repeat it",
+       {{"/desc/BTensor/Sizes", "[1, 3, 4, 5]"}, {"/desc/BTensor/Strides", "[0, 1, 0, 0]"}}},
+      {"ELEMENT_WISE_QUANTIZE_LINEAR",
+       R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]},
+           "ScaleTensor": {"DataType": "FLOAT32", "Sizes": [1, 1]},
+           "ZeroPointTensor": {"DataType": "UINT8", "Sizes": [1, 1]}})",
+       "ScaleTensor.Sizes is [1, 1], must be [2, 3]",
+       "write [2, 3] for both, and [0, 0] for their Strides, which repeat them, or change "
+       "InputTensor.Sizes",
+       {{"/desc/ScaleTensor/Sizes", "[2, 3]"},
+        {"/desc/ScaleTensor/Strides", "[0, 0]"},
+        {"/desc/ZeroPointTensor/Sizes", "[2, 3]"},
+        {"/desc/ZeroPointTensor/Strides", "[0, 0]"}}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.fields);
+    const Diagnostics found = mended(row.name, row.fields);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].message == row.message);
+    CHECK(found[0].suggestion.text() == row.help);
+    CHECK(found[0].fix == row.fix);
+  }
+}
+
+TEST_CASE("fixes: the strides that are proposed for a tensor of ones agree in all findings") {
+  std::size_t repeated = 0;
+  for (const std::string& name : dmlop::specified_operators()) {
+    const Json example = Json::parse(dmlop::find_spec(name)->example);
+    for (const auto& [field, desc] : example.items()) {
+      const bool has_sizes = desc.is_object() && desc.contains("Sizes");
+      if (!has_sizes || dmlop::find_spec(name)->find_field(field)->is_output()) continue;
+      Json with_ones = example;
+      with_ones[field]["Sizes"] = std::vector<int>(desc["Sizes"].size(), 1);
+      std::map<std::string, std::string> proposed;
+      for (const auto& finding : check_and_mend_desc(name, with_ones).diagnostics) {
+        for (const auto& each : finding.fix) {
+          if (!each.pointer.ends_with("/Strides") || !each.value.starts_with('[')) continue;
+          ++repeated;
+          CAPTURE(name);
+          CAPTURE(each.pointer);
+          CHECK(proposed.try_emplace(each.pointer, each.value).first->second == each.value);
+        }
+      }
+    }
+  }
+  CHECK(repeated > 40);
 }
 
 TEST_CASE("fixes: an image whose channels are last gets strides, other tensors do not") {
