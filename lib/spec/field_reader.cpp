@@ -48,6 +48,11 @@ void FieldReader::expected(const json::Value& value, const std::string& name,
 // What is proposed stays a sentence: it is what was meant, even where it breaks another rule.
 bool FieldReader::propose_meaning(Diagnostic& finding, const json::Value& value,
                                   const Wanted& wanted) const {
+  if (!wanted.meant.empty()) {
+    finding.suggestion = "write " + wanted.meant;
+    finding.ideas = {{{finding.pointer, wanted.meant}}};
+    return true;
+  }
   for (const std::string& json : meant_by(document_, value, wanted.form)) {
     Diagnostics ignored;
     const auto meant = json::Document::parse("", json, ignored);

@@ -22,6 +22,7 @@ struct Wanted {
   Form form = Form::any;                               // how people type it
   std::string example = {};                            // JSON, where the operator has no better one
   std::function<bool(const json::Value&)> takes = {};  // whether a value is of this kind
+  std::string meant = {};  // JSON of what the value means, where that takes more than its form
 };
 
 /// A field whose value in the operator's example shows what may stand there.

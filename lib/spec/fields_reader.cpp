@@ -30,16 +30,47 @@ const OperatorSpec* operator_called(const json::Value& value,
   return found != nullptr ? found : find_spec("ACTIVATION_" + name);
 }
 
+// The operator that is fused under a name, with or without ACTIVATION_, or under the nearest one;
+// "" where there is none.
+std::string fused_called(const OperatorSpec& owner, const std::string& text) {
+  std::vector<std::string> names;
+  for (const FusedActivation& activation : activations_fused_into(owner.name))
+    names.push_back(activation.name);
+  const std::string name(without_operator_prefix(text));
+  for (const std::string& full : {name, "ACTIVATION_" + name}) {
+    if (std::find(names.begin(), names.end(), full) != names.end()) return full;
+  }
+  return operator_called({.kind = Kind::string, .text = name}, names) != nullptr
+             ? ""
+             : nearest_name(name, names);
+}
+
+// JSON of the nested operator that a string names, with the numbers of its example; "" where it
+// names none.
+std::string nested_operator_called(const OperatorSpec& owner, const json::Value& value) {
+  const OperatorSpec* spec =
+      value.kind == Kind::string ? find_spec(fused_called(owner, value.text)) : nullptr;
+  if (spec == nullptr) return "";
+  std::vector<std::string> fields;
+  for (const FieldSpec& field : spec->fields) {
+    if (!field.is_tensor() && !field.optional && !field.optional_when &&
+        !spec->is_count(field.name))
+      fields.push_back('"' + field.name + "\": " + example_value(*spec, field.name));
+  }
+  return R"({"Type": ")" + spec->name + R"(", "Desc": {)" + join(fields) + "}}";
+}
+
 bool is_list_of_objects(const json::Value& value) {
   const auto is_object = [](const json::Value& item) { return item.kind == Kind::object; };
   return value.kind == Kind::array &&
          std::all_of(value.items.begin(), value.items.end(), is_object);
 }
 
-// Whether the value has the type of an operator.
-bool is_operator(const json::Value& value) {
+// Whether the value has the type of an operator that can be fused.
+bool is_fused(const OperatorSpec& owner, const json::Value& value) {
   const json::Value* type = find_either(value, "Type", "type");
-  return type != nullptr && operator_called(*type, {}) != nullptr;
+  return type != nullptr && type->kind == Kind::string &&
+         fused_called(owner, type->text) == without_operator_prefix(type->text);
 }
 
 FieldValue value_or_nothing(auto read) {
@@ -248,8 +279,10 @@ FieldValue FieldsReader::read_nested_operators(const OperatorSpec& owner, const 
     return operators;
   }
   const std::string example = R"([{"Type": "ACTIVATION_TANH", "Desc": {}}])";
+  const std::string meant = nested_operator_called(owner, value);
   if (!reader_.is_list(value, spec.name,
-                       {"an array of activations", Form::activations, example, is_list_of_objects}))
+                       {"an array of activations", Form::activations, example, is_list_of_objects,
+                        meant.empty() ? "" : "[" + meant + "]"}))
     return {};
   bool is_whole = true;
   for (std::size_t j = 0; j < value.items.size(); ++j) {
@@ -265,9 +298,10 @@ std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owne
                                                         const std::string& name) {
   if (value.kind != Kind::object) {
     const std::string example = R"({"Type": "ACTIVATION_RELU", "Desc": {}})";
-    const auto takes = [](const json::Value& other) { return is_operator(other); };
+    const auto takes = [&](const json::Value& other) { return is_fused(owner, other); };
     reader_.expected(value, name,
-                     {"an object such as " + example, Form::activation, example, takes});
+                     {"an object such as " + example, Form::activation, example, takes,
+                      nested_operator_called(owner, value)});
     return std::nullopt;
   }
   NestedOperator nested;

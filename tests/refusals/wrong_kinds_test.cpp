@@ -122,6 +122,24 @@ TEST_CASE("wrong kinds: a name at the end of a longer one is meant") {
   });
 }
 
+TEST_CASE("wrong kinds: the name of an activation stands for the activation, which then is taken") {
+  const std::string tanh = R"({"Type": "ACTIVATION_TANH", "Desc": {}})";
+  const std::string elu = R"({"Type": "ACTIVATION_ELU", "Desc": {"Alpha": 0.5}})";
+  check_rows({
+      {"GEMM", "/FusedActivation", R"("TANH")", ("write " + tanh).c_str()},
+      {"GEMM", "/FusedActivation", R"("elu")", ("write " + elu).c_str()},
+      {"GEMM", "/FusedActivation", R"("DML_OPERATOR_ACTIVATION_ELU")", ("write " + elu).c_str()},
+      {"GEMM", "/FusedActivation", R"("ACTIVATION_SWISH")",  // which cannot be fused
+       R"(write {"Type": "ACTIVATION_RELU", "Desc": {}}, for example)"},
+      {"RNN", "/ActivationDescs/0", R"("TANH")", ("write " + tanh).c_str()},
+      {"RNN", "/ActivationDescs", R"("ACTIVATION_TANH")", ("write [" + tanh + "]").c_str()},
+  });
+  CHECK(finding_with("RNN", "/ActivationDescs/0", R"("TANH")").fix ==
+        Fix{{"/desc/ActivationDescs/0", tanh}});
+  CHECK(finding_with("GEMM", "/FusedActivation", R"("elu")").fix ==
+        Fix{{"/desc/FusedActivation", elu}});
+}
+
 TEST_CASE("wrong kinds: a path where a tensor is wanted stands in bindings") {
   const Diagnostic finding = finding_with("ACTIVATION_RELU", "/InputTensor", R"("x.npy")");
   CHECK(finding.message ==
