@@ -7,6 +7,7 @@
 #include <ranges>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "base/text.hpp"
 #include "ops/fix_ideas.hpp"
@@ -18,6 +19,8 @@ namespace dmlop {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+const std::vector<std::size_t> channels_last_order{0, 3, 1, 2};
 
 std::vector<AlikeArrays> alike(const std::vector<TensorUse>& inputs) {
   std::vector<AlikeArrays> groups;
@@ -154,31 +157,59 @@ std::optional<CommonFix> CommonFixes::only_order(const Diagnostic& finding,
   return working.size() == 1 ? std::optional(working.front()) : std::nullopt;
 }
 
-// DirectML wants batch, channel, height, width; strides take the elements as they are.
+// DirectML wants batch, channel, height, width; strides take the elements as they are. Two inputs
+// with the same last size, an image and its filters, are both laid out like that.
 std::optional<CommonFix> CommonFixes::channels_last_by_strides() {
-  const std::vector<std::size_t> order{0, 3, 1, 2};
   std::optional<CommonFix> only;
   Description before = before_;
+  std::map<std::uint64_t, std::vector<TensorUse>> by_channels;
+  std::vector<TensorUse> inputs, all;
   for (const TensorUse& use : tensors_of(before)) {
     const Sizes& sizes = use.desc->sizes;
-    if (!use.spec->is_input() || use.element || !use.desc->file.empty() || use.desc->strides ||
-        sizes.size() != order.size() || !element_count(sizes))
+    if (use.element || !use.desc->file.empty() || use.desc->strides ||
+        sizes.size() != channels_last_order.size() || !element_count(sizes))
       continue;
-    const auto pointer = [&](const char* field) {
-      return trials_.relative(pointer_to(before_, use.place(field)));
-    };
-    const Fix fix{{pointer("Sizes"), list_of(in_order(sizes, order))},
-                  {pointer("Strides"), list_of(in_order(packed_strides(sizes), order))}};
-    Json json = json_;
+    all.push_back(use);
+    if (!use.spec->is_input()) continue;
+    inputs.push_back(use);
     // Other tensors may fit by chance.
     const bool is_image = sizes[3] < std::min(sizes[1], sizes[2]);
-    if (!is_image || !apply(json, fix[0]) || !apply(json, fix[1]) || !leaves_none(json, {}))
-      continue;
-    if (only) return std::nullopt;
-    only = CommonFix{fix, words_of(fix), use.name()};
-    only->words.remark += ", if its channels are last";
+    const bool is_square = sizes[1] == sizes[2] && sizes[2] != sizes[3];
+    if (sizes[3] > 1 && (is_image || is_square)) by_channels[sizes[3]].push_back(use);
+    const auto fix = is_image ? with_channels_last({use}) : std::nullopt;
+    if (fix && only) return std::nullopt;
+    if (fix) only = fix;
+  }
+  for (const auto& [channels, same] : by_channels) {
+    if (only || same.size() < 2) continue;
+    for (const auto* tensors : {&same, &std::as_const(inputs), &std::as_const(all)}) {
+      if (!only) only = with_channels_last(*tensors);
+    }
   }
   return trials_.are_left() ? only : std::nullopt;
+}
+
+// The strides of these tensors for channels as their last dimension, if they leave no finding.
+std::optional<CommonFix> CommonFixes::with_channels_last(const std::vector<TensorUse>& tensors) {
+  Fix fix;
+  Json json = json_;
+  for (const TensorUse& use : tensors) {
+    const Sizes& sizes = use.desc->sizes;
+    const auto add = [&](const char* field, const Sizes& values) {
+      const std::string pointer = trials_.relative(pointer_to(before_, use.place(field)));
+      fix.push_back({pointer, list_of(in_order(values, channels_last_order))});
+    };
+    add("Sizes", sizes);
+    add("Strides", packed_strides(sizes));
+  }
+  for (const Replacement& each : fix) {
+    if (!apply(json, each)) return std::nullopt;
+  }
+  if (!leaves_none(json, {})) return std::nullopt;
+  CommonFix common{fix, words_of(fix), tensors.front().name()};
+  common.words.remark +=
+      std::string(", if ") + (tensors.size() > 1 ? "their" : "its") + " channels are last";
+  return common;
 }
 
 std::optional<CommonFix> CommonFixes::dimensions() {

@@ -50,7 +50,7 @@ class CommonFixes {
   std::optional<CommonFix> channels_last(const Diagnostic& finding);
 
   /// The one image of a description that leaves no finding with strides for channels as its last
-  /// dimension.
+  /// dimension, or it and the other tensors that are laid out like that.
   std::optional<CommonFix> channels_last_by_strides();
 
   /// The one input that leaves no finding if it has another number of dimensions.
@@ -67,6 +67,7 @@ class CommonFixes {
  private:
   std::vector<TensorUse> inputs_of_files(Description& before) const;
   bool leaves_none(const nlohmann::ordered_json& json, const std::vector<OtherArray>& arrays);
+  std::optional<CommonFix> with_channels_last(const std::vector<TensorUse>& tensors);
   std::optional<CommonFix> only_order(const Diagnostic& finding, std::size_t fewest_dimensions,
                                       std::size_t orders);
   std::optional<SeveralFixes> only_way(std::size_t count, std::optional<DataType> floats,

@@ -166,6 +166,35 @@ TEST_CASE("fixes: the strides that are proposed for a tensor of ones agree in al
   CHECK(repeated > 40);
 }
 
+TEST_CASE("fixes: an image and its filters whose channels are last get strides, not groups") {
+  const auto conv = [](const std::string& input, const std::string& filter,
+                       const std::string& more) {
+    const Diagnostics found =
+        mended("CONVOLUTION", R"({"Mode": "CROSS_CORRELATION", "Direction": "FORWARD",
+          "Strides": [2, 2], "Dilations": [1, 1], "StartPadding": [3, 3], "EndPadding": [3, 3],
+          "OutputPadding": [0, 0], "GroupCount": 1,
+          "InputTensor": {"DataType": "FLOAT32", "Sizes": )" +
+                                  input + R"(},
+          "FilterTensor": {"DataType": "FLOAT32", "Sizes": )" +
+                                  filter + "}" + more + "}");
+    REQUIRE(!found.empty());
+    return found.front();
+  };
+  const auto image = conv("[1, 224, 224, 3]", "[64, 7, 7, 3]", "");
+  CHECK(image.suggestion.text() ==
+        "write [1, 3, 224, 224] for InputTensor.Sizes and [150528, 1, 672, 3] for "
+        "InputTensor.Strides and [64, 3, 7, 7] for FilterTensor.Sizes and [147, 1, 21, 3] for "
+        "FilterTensor.Strides, if their channels are last");
+  CHECK(image.fix.size() == 4);
+  const auto inner =
+      conv("[1, 56, 56, 64]", "[128, 3, 3, 64]",
+           R"(, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 30, 30, 128]})");
+  CHECK(contains(inner.suggestion.text(), "[1, 128, 30, 30] for OutputTensor.Sizes"));
+  // These channels are groups.
+  CHECK(contains(conv("[1, 8, 9, 9]", "[8, 4, 3, 3]", "").suggestion.text(), "GroupCount"));
+  CHECK(contains(conv("[1, 6, 7, 7]", "[4, 3, 7, 7]", "").suggestion.text(), "GroupCount"));
+}
+
 TEST_CASE("fixes: an image whose channels are last gets strides, other tensors do not") {
   const auto advised = [](const std::string& sizes, const std::string& channels) {
     const Diagnostics found =
