@@ -116,11 +116,21 @@ class FixFinder {
     return list;
   }
 
+  // Whether the description has a finding as the trials see it. They see no field that is written
+  // twice, so that any change would seem to help.
+  bool is_seen_in_trials(const Diagnostic& here) {
+    if (!unchanged_) unchanged_ = trials_.check(json_);
+    return !*unchanged_ || std::ranges::any_of(**unchanged_, [&](const Diagnostic& each) {
+      return is_same(each, here);
+    });
+  }
+
   // One change is better than several, wherever it stands.
   void mend(const Diagnostics& findings, Diagnostic& target) {
     const bool is_only = findings.size() == 1;
     Diagnostic here = target;
     here.pointer = relative(target.pointer);
+    if (!is_seen_in_trials(here)) return;
     for (Fix& idea : here.ideas) {
       for (Replacement& each : idea) each.pointer = relative(each.pointer);
     }
@@ -448,6 +458,7 @@ class FixFinder {
   FixTrials trials_;
   CommonFixes common_;
   std::set<std::string> tried_;
+  std::optional<std::optional<Diagnostics>> unchanged_;  // what the trials find without a change
 };
 
 }  // namespace

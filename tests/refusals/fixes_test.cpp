@@ -6,8 +6,10 @@
 #include <map>
 
 #include "described.hpp"
+#include "folder.hpp"
 #include "mending.hpp"
 #include "mutation.hpp"
+#include "program.hpp"
 
 namespace dmlop::test::fixes_test {
 namespace {
@@ -338,6 +340,16 @@ TEST_CASE("fixes: a wrong axis is named, not the sizes that are right") {
   REQUIRE(found.size() == 1);
   CHECK(found.front().suggestion.text() == "write 2");
   CHECK(found.front().fix == dmlop::Fix{{"/desc/Axis", "2"}});
+}
+
+TEST_CASE("fixes: a field that is written twice is not mended by another one") {
+  const Folder folder;
+  folder.write("op.json", R"({"type": "ACTIVATION_RELU",
+                              "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]}},
+                              "desc": {}})");
+  const std::string error = dmlop_program({"check", "op.json"}, {.folder = folder.path()}).error;
+  CAPTURE(error);
+  CHECK(contains(error, "the field \"desc\" is given twice\n  help: keep one of them"));
 }
 
 TEST_CASE("fixes: a size that is too large says so once") {
