@@ -1,6 +1,9 @@
 #include "ops/fix_ideas.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <set>
 #include <sstream>
 
 #include "base/suggestion.hpp"
@@ -186,6 +189,63 @@ std::vector<Replacement> choices(const Json& root, const OperatorSpec& spec) {
         list.push_back({pointer, std::to_string(value)});
     } else if (field.kind == FieldKind::boolean) {
       for (const char* value : {"true", "false"}) list.push_back({pointer, value});
+    }
+  }
+  return list;
+}
+
+namespace {
+
+// The fields that a finding names. For one that is not written, those that it follows from.
+std::set<std::string> fields_named_by(const Diagnostic& finding, const Json& root,
+                                      const OperatorSpec& spec) {
+  const std::string words = finding.message + " " + finding.rule;
+  std::set<std::string> names;
+  for (const FieldSpec& field : spec.fields) {
+    if (words.find(field.name) == words.npos) continue;
+    names.insert(field.name);
+    if (fields_of(root).contains(field.name)) continue;
+    for (const Rule& rule : spec.rules) {
+      const auto references = rule.formula.references();
+      if (std::ranges::count(references, field.name, &Reference::field) == 0) continue;
+      for (const Reference& reference : references) names.insert(reference.field);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<Replacement> other_numbers(const Diagnostic& finding, const Json& root,
+                                       const OperatorSpec& spec) {
+  if (!fields_of(root).is_object()) return {};
+  std::vector<std::string> at_finding, others;
+  const auto named = fields_named_by(finding, root, spec);
+  for (const FieldSpec& field : spec.fields) {
+    if (!fields_of(root).contains(field.name)) continue;
+    std::string pointer = pointer_of_fields(root) + "/" + field.name;
+    const bool is_here = (finding.pointer + "/").starts_with(pointer + "/");
+    if (!is_here && !named.contains(field.name)) continue;
+    const Json* value = &fields_of(root).at(field.name);
+    if (value->is_object() && value->contains("Sizes")) {
+      pointer += "/Sizes";
+      value = &value->at("Sizes");
+    }
+    std::vector<std::string>& places = is_here ? at_finding : others;
+    if (value->is_number_integer()) places.push_back(pointer);
+    for (std::size_t i = 0; value->is_array() && i < value->size(); ++i) {
+      if (value->at(i).is_number_integer()) places.push_back(pointer + "/" + std::to_string(i));
+    }
+  }
+  at_finding.insert(at_finding.end(), others.begin(), others.end());
+  std::vector<Replacement> list;
+  for (const std::string& pointer : at_finding) {
+    const auto there = root.at(Json::json_pointer(pointer)).get<std::int64_t>();
+    std::vector<std::int64_t> numbers(dimensions_max + 1);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::ranges::stable_sort(numbers, {}, [&](std::int64_t n) { return std::abs(n - there); });
+    for (const std::int64_t number : numbers) {
+      if (number != there) list.push_back({pointer, std::to_string(number)});
     }
   }
   return list;

@@ -20,6 +20,12 @@ std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_js
 /// Other values of the fields of a description that choose something: enumerations, axes, flags.
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
 
+/// Other small numbers for the values that a finding names or stands at, one field after the other,
+/// those nearest to what is there first.
+std::vector<Replacement> other_numbers(const Diagnostic& finding,
+                                       const nlohmann::ordered_json& root,
+                                       const OperatorSpec& spec);
+
 /// Whether a field says which axis or mode is meant. Other numbers, such as the size of a block,
 /// mend a finding by making the operator another one.
 bool says_which(const OperatorSpec& spec, const Replacement& choice);

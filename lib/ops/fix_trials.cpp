@@ -53,6 +53,19 @@ bool apply(Json& json, const Replacement& replacement) {
   }
 }
 
+Fix combined(const Fix& begun, const Fix& idea, const Json& json) {
+  Fix whole;
+  const auto add = [&](const std::string& pointer) {
+    const auto covers = [&](const Replacement& other) { return is_below(pointer, other.pointer); };
+    if (std::any_of(whole.begin(), whole.end(), covers)) return;
+    const Json::json_pointer place(pointer);
+    whole.push_back({pointer, json.contains(place) ? text_of(json.at(place)) : "null"});
+  };
+  for (const Replacement& each : begun) add(each.pointer);
+  for (const Replacement& each : idea) add(each.pointer);
+  return whole;
+}
+
 std::optional<Diagnostics> FixTrials::check(const Json& json,
                                             const std::vector<OtherArray>& arrays) {
   if (++tries_ > tries_max) return std::nullopt;

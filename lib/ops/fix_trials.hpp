@@ -20,6 +20,9 @@ inline bool is_below(const std::string& pointer, const std::string& whole) {
   return pointer == whole || pointer.starts_with(whole + "/");
 }
 
+/// Both fixes, which gave this JSON; what is changed twice has its last value.
+Fix combined(const Fix& begun, const Fix& idea, const nlohmann::ordered_json& json);
+
 /// A tensor's file with another array than it has.
 struct OtherArray {
   std::string tensor;

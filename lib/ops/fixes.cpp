@@ -161,9 +161,26 @@ class FixFinder {
     }
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
     if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty())
-      target.suggestion =
-          is_only ? "compare what the rule names: no change of one value was found to help"
-                  : "compare what the rule names, or mend the other findings first";
+      mend_by_number(findings, target, here);
+  }
+
+  // Another number of those that the rule names. Many may do, and none may be what is meant.
+  void mend_by_number(const Diagnostics& findings, Diagnostic& target, const Diagnostic& here) {
+    tried_.clear();
+    std::optional<Fix> fix;
+    for (const Replacement& each : other_numbers(here, json_, *before_.spec)) {
+      if (!fix) fix = search(findings, target, json_, {}, {each}, 1);
+    }
+    if (fix) {
+      target.fix = in_document(*fix);
+      target.suggestion = how_to_apply(*fix, here);
+      target.suggestion.alternatives.front().remark += ", for example";
+    } else {
+      target.suggestion = findings.size() == 1
+                              ? "compare what the rule names: no change of one value was found to "
+                                "help"
+                              : "compare what the rule names, or mend the other findings first";
+    }
   }
 
   // Gives the only finding the fix that mends it.
@@ -347,22 +364,6 @@ class FixFinder {
       if (const auto fix = search(findings, target, json, whole, next, steps - 1)) return fix;
     }
     return std::nullopt;
-  }
-
-  // Both, where what is changed twice has its last value.
-  static Fix combined(const Fix& begun, const Fix& idea, const Json& json) {
-    Fix whole;
-    const auto add = [&](const std::string& pointer) {
-      const auto covers = [&](const Replacement& other) {
-        return is_below(pointer, other.pointer);
-      };
-      if (std::any_of(whole.begin(), whole.end(), covers)) return;
-      const Json::json_pointer place(pointer);
-      whole.push_back({pointer, json.contains(place) ? text_of(json.at(place)) : "null"});
-    };
-    for (const Replacement& each : begun) add(each.pointer);
-    for (const Replacement& each : idea) add(each.pointer);
-    return whole;
   }
 
   // One value of another field may mend all findings: the mistake is there.

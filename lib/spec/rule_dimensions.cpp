@@ -56,6 +56,10 @@ bool RuleChecker::suggest_last_dimensions(const Statement& statement, Diagnostic
   const char* const number = formula.data() + before_last.size();
   if (std::from_chars(number, formula.data() + formula.size(), count).ec != std::errc())
     return false;
+  const auto takes_them = [&](const SupportRow& row) {
+    return row.covers(place.reference.field) && row.has(count);
+  };
+  if (std::ranges::none_of(fields_.spec->support, takes_them)) return false;
   const std::string dimensions = counted(count, "dimension");
   const TensorDesc* tensor = fields_.find_tensor(place.reference.field, place.element);
   const bool is_of_file = tensor != nullptr && !tensor->file.empty();

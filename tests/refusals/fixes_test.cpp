@@ -168,6 +168,39 @@ TEST_CASE("fixes: the strides that are proposed for a tensor of ones agree in al
   CHECK(repeated > 40);
 }
 
+TEST_CASE("fixes: a number that mends a finding is found where the rule names it") {
+  const auto mended_by = [](const char* name, const std::string& fields) {
+    const Diagnostics found = mended(name, fields);
+    REQUIRE(found.size() == 1);
+    REQUIRE(found[0].fix.size() == 1);
+    return found[0].suggestion.text();
+  };
+  CHECK(mended_by("GATHER_ND1",
+                  R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 3, 2, 2]},
+                      "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 3, 2, 2]},
+                      "InputDimensionCount": 3, "IndicesDimensionCount": 3,
+                      "BatchDimensionCount": 7})") == "write 1, for example");
+  CHECK(mended_by("VALUE_SCALE_2D",
+                  R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 4, 2, 2]},
+                      "Scale": 0.5, "Bias": [0.25, 0, -0.25]})") ==
+        "write 3 for InputTensor.Sizes[1], for example");
+  CHECK(mended_by("SLICE_GRAD",
+                  R"({"InputGradientTensor": {"DataType": "FLOAT32", "Sizes": [2, 2]},
+                      "OutputGradientTensor": {"DataType": "FLOAT32", "Sizes": [4, 4]},
+                      "InputWindowOffsets": [0, 0], "InputWindowSizes": [4, 0],
+                      "InputWindowStrides": [2, 2]})") == "write 3, for example");
+}
+
+TEST_CASE("fixes: no number of dimensions is proposed that the operator does not take") {
+  const Diagnostics found =
+      mended("ROI_POOLING", R"({"InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 4, 4]},
+                                "ROITensor": {"DataType": "FLOAT32", "Sizes": [2, 1, 2, 5]},
+                                "SpatialScale": 1, "PooledSize": {"Width": 2, "Height": 2}})");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].suggestion.text() == "write 1");
+  CHECK(found[0].fix == dmlop::Fix{{"/desc/ROITensor/Sizes/0", "1"}});
+}
+
 TEST_CASE("fixes: an image and its filters whose channels are last get strides, not groups") {
   const auto conv = [](const std::string& input, const std::string& filter,
                        const std::string& more) {
