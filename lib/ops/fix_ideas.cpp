@@ -81,6 +81,7 @@ class Ideas {
     if (finding_.pointer == pointer_of_fields(root_)) add_missing();
     if (field_ == nullptr) return ideas_;
     if (value_.is_string()) add_words();
+    if (finding_.ideas.size() == 1 && steps_of(finding_.pointer).size() == 1) add_enumerators();
     if (value_.is_number()) add_numbers();
     if (finding_.pointer.ends_with("/Sizes") && value_.is_array()) add_dimensions();
     return ideas_;
@@ -122,6 +123,17 @@ class Ideas {
     }
     const std::string nearest = nearest_name(value_.get<std::string>(), names);
     if (!nearest.empty()) add(nearest);
+  }
+
+  // All names of an enumeration, behind the one that its finding proposes.
+  void add_enumerators() {
+    if (field_->kind != FieldKind::enumeration || field_->enum_name == "DML_TENSOR_DATA_TYPE")
+      return;
+    const auto& alternatives = finding_.suggestion.alternatives;
+    const bool is_meant =
+        !alternatives.empty() && alternatives.front().kind == Alternative::Kind::mean;
+    if (is_meant) return;
+    for (const EnumValue& value : enum_values(field_->enum_name)) add(value.name);
   }
 
   // One number where there is one for each dimension, and an axis that is counted from the end.

@@ -335,14 +335,27 @@ std::optional<std::size_t> index_of_name(const json::Value& value,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-Advice nearest_of(const json::Value& value, const std::vector<std::string>& names,
-                  const std::string& prefix) {
-  if (value.kind != json::Value::Kind::string) return {};
+// The only name that a text abbreviates; "" where there is none.
+std::string abbreviated(std::string_view text, const std::vector<std::string>& names) {
+  std::string found;
+  for (const std::string& name : names) {
+    if (text.empty() || !lower_case(name).starts_with(lower_case(std::string(text)))) continue;
+    if (!found.empty()) return "";
+    found = name;
+  }
+  return found;
+}
+
+// The name that a value means, also as a flag where the other choice is NONE; "" if it means none.
+std::string nearest_of(const json::Value& value, const std::vector<std::string>& names,
+                       const std::string& prefix) {
+  const bool is_flag = names.size() == 2 && names.front() == "NONE";
+  if (value.kind == json::Value::Kind::boolean && is_flag) return names[value.boolean ? 1 : 0];
+  if (value.kind != json::Value::Kind::string) return "";
   std::string_view text = value.text;
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   const std::string nearest = nearest_name(text, names);
-  if (nearest.empty()) return {};
-  return Alternative{.kind = Alternative::Kind::mean, .value = '"' + nearest + '"'};
+  return nearest.empty() ? abbreviated(text, names) : nearest;
 }
 
 }  // namespace
@@ -376,8 +389,13 @@ std::optional<std::size_t> FieldReader::name_of(const json::Value& value, const 
 void FieldReader::refuse_name(const json::Value& value, const std::string& name,
                               const std::vector<std::string>& names, const std::string& prefix,
                               const std::string& listed) {
-  const Advice nearest = nearest_of(value, names, prefix);
-  if (!nearest.empty()) return expected(value, name, "one of " + listed, nearest);
+  if (const std::string nearest = nearest_of(value, names, prefix); !nearest.empty()) {
+    const std::string json = '"' + nearest + '"';
+    expected(value, name, "one of " + listed,
+             Alternative{.kind = Alternative::Kind::mean, .value = json});
+    diagnostics_.back().ideas = {{{diagnostics_.back().pointer, json}}};
+    return;
+  }
   const auto takes = [&](const json::Value& other) {
     return index_of_name(other, names, prefix).has_value();
   };

@@ -168,6 +168,30 @@ TEST_CASE("fixes: the strides that are proposed for a tensor of ones agree in al
   CHECK(repeated > 40);
 }
 
+TEST_CASE("fixes: an enumerator is the one that a value abbreviates, or the one that fits") {
+  const auto transposed = [](const std::string& value, const std::string& b) {
+    const Diagnostics found =
+        mended("GEMM", R"({"ATensor": {"DataType": "FLOAT32", "Sizes": [4, 5]}, "TransA": 0,
+                           "Alpha": 1, "Beta": 1, "BTensor": {"DataType": "FLOAT32", "Sizes": )" +
+                           b + R"(}, "TransB": )" + value + "}");
+    REQUIRE(found.size() == 1);
+    return std::pair(found[0].suggestion.text(), found[0].fix);
+  };
+  const dmlop::Fix transpose{{"/desc/TransB", R"("TRANSPOSE")"}},
+      none{{"/desc/TransB", R"("NONE")"}};
+  const std::string turned = "[3, 5]", straight = "[5, 3]", meant = R"(did you mean "TRANSPOSE"?)";
+  CHECK(transposed(R"("T")", turned) == std::pair(meant, transpose));
+  CHECK(transposed(R"("t")", turned) == std::pair(meant, transpose));
+  CHECK(transposed("true", turned) == std::pair(meant, transpose));
+  CHECK(transposed(R"("N")", straight) == std::pair(std::string(R"(did you mean "NONE"?)"), none));
+  CHECK(transposed("false", straight) == std::pair(std::string(R"(did you mean "NONE"?)"), none));
+  // Nothing is meant by these.
+  const std::string example = R"(write "NONE", for example)", fitting = R"(write "TRANSPOSE")";
+  CHECK(transposed("7", turned) == std::pair(fitting, transpose));
+  CHECK(transposed(R"("xyz")", turned) == std::pair(fitting, transpose));
+  CHECK(transposed(R"("xyz")", straight) == std::pair(example, none));
+}
+
 TEST_CASE("fixes: a number that mends a finding is found where the rule names it") {
   const auto mended_by = [](const char* name, const std::string& fields) {
     const Diagnostics found = mended(name, fields);
