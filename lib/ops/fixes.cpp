@@ -335,6 +335,10 @@ class FixFinder {
     const Fix first = finding.ideas.empty() ? Fix{} : finding.ideas.front();
     const bool begins_with_it = !first.empty() && first.size() <= fix.size() &&
                                 std::equal(first.begin(), first.end(), fix.begin());
+    // The message of a misspelt field has its name.
+    if (advice.empty() &&
+        std::ranges::equal(first, fix, {}, &Replacement::pointer, &Replacement::pointer))
+      return advice;
     if (!begins_with_it) return how_to_apply(fix, finding);
     const Fix rest(fix.begin() + static_cast<std::ptrdiff_t>(first.size()), fix.end());
     if (!rest.empty()) advice.then = Advice(words_of(rest)).text();

@@ -475,6 +475,10 @@ std::vector<std::string> FieldReader::refuse_unknown(const json::Value& object,
     if (did_you.empty()) {
       diagnostic.suggestion = Alternative::leave_out();
       diagnostic.ideas = {{{diagnostic.pointer, "null"}}};
+    } else if (!nearest.empty() && object.find(nearest) == nullptr) {
+      const std::string parent = diagnostic.pointer.substr(0, diagnostic.pointer.rfind('/') + 1);
+      diagnostic.ideas = {{{diagnostic.pointer, "null"},
+                           {parent + nearest, std::string(document_.source(member.value))}}};
     }
     add(std::move(diagnostic));
   }

@@ -254,6 +254,26 @@ TEST_CASE("fixes: an image and its filters whose channels are last get strides, 
   CHECK(contains(conv("[1, 6, 7, 7]", "[4, 3, 7, 7]", "").suggestion.text(), "GroupCount"));
 }
 
+TEST_CASE("fixes: a misspelt field gets its name, and other findings beside it are mended, too") {
+  const Diagnostics found =
+      mended("CONVOLUTION", R"({"Mode": "CROSSCORRELATION", "Direction": "FORWARD",
+          "Strides": [1, 1], "Dilation": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+          "OutputPadding": [0, 0], "GroupCount": 1,
+          "InputTensor": {"dataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
+          "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]}})");
+  REQUIRE(found.size() == 3);
+  std::map<std::string, dmlop::Fix> fixes;
+  for (const auto& finding : found) fixes[finding.pointer] = finding.fix;
+  CHECK(fixes["/desc/Mode"] == dmlop::Fix{{"/desc/Mode", R"("CROSS_CORRELATION")"}});
+  CHECK(fixes["/desc/Dilation"] ==
+        dmlop::Fix{{"/desc/Dilation", "null"}, {"/desc/Dilations", "[1, 1]"}});
+  CHECK(fixes["/desc/InputTensor/dataType"] ==
+        dmlop::Fix{{"/desc/InputTensor/dataType", "null"},
+                   {"/desc/InputTensor/DataType", R"("FLOAT32")"}});
+  for (const auto& finding : found)
+    CHECK((finding.pointer == "/desc/Mode") != finding.suggestion.empty());  // the message says it
+}
+
 TEST_CASE("fixes: an image whose channels are last gets strides, other tensors do not") {
   const auto advised = [](const std::string& sizes, const std::string& channels) {
     const Diagnostics found =
