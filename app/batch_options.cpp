@@ -280,7 +280,7 @@ void BatchCommandOptions::add_to(OptionList& command) {
                     "--results has all");
   command.add_flag("-v,--verbose", verbose,
                    "Also show jobs that pass, all that have the same mistake, and the slowest");
-  command.add_flag("-q,--quiet", quiet, "Print nothing but errors");
+  command.add_flag("-q,--quiet", quiet, "Print nothing but the jobs that could not run, as errors");
 }
 
 void BatchCommandOptions::complete(const OptionList& command) {

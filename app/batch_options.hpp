@@ -64,7 +64,7 @@ struct BatchCommandOptions {
   std::vector<std::string> data_on_output() const;
   /// Text goes to the stream on which it does not disturb what programs read.
   StandardStream text_stream() const {
-    return data_on_output().empty() ? StandardStream::output : StandardStream::error;
+    return quiet || !data_on_output().empty() ? StandardStream::error : StandardStream::output;
   }
   /// Whether a report that is wanted shows differences.
   bool shows_differences() const;

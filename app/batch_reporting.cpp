@@ -111,9 +111,11 @@ BatchPresenter::BatchPresenter(const BatchCommandOptions& options,
 
 void BatchPresenter::show(const BatchResult& result) {
   const bool good = result.is_good();
+  const bool is_wanted = options_.quiet ? result.outcome() == Outcome::error : is_news(result);
   // Thousands of jobs that were not come to would hide what went wrong.
-  const bool is_listed = is_news(result) && result.status != Status::not_run;
-  if (!options_.quiet && (options_.verbose || (is_listed && !is_one_of_many(kind_of(result))))) {
+  const bool is_listed = is_wanted && result.status != Status::not_run;
+  const bool lists_all = options_.verbose && !options_.quiet;
+  if (lists_all || (is_listed && !is_one_of_many(kind_of(result)))) {
     progress_.clear();
     print_result(result);
   }
@@ -133,7 +135,7 @@ void BatchPresenter::print_warnings(const BatchResult& result) {
 
 void BatchPresenter::summarize(const BatchSummary& summary) {
   progress_.clear();
-  if (options_.quiet) return;
+  if (options_.quiet) return print_more_of_kinds();
   const StandardStream out = options_.text_stream();
   if (options_.verbose && !summary.slowest.empty()) {
     print(out, {"slowest:\n"});

@@ -314,7 +314,7 @@ TEST_CASE("text: of jobs with the same mistake eight are listed, and the rest is
   CHECK(listed({"-v"}, "and ") == 0);
 }
 
-TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, nothing with -q") {
+TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, errors with -q") {
   const BatchFolder& folder = ending_folder();
   const auto text = folder.batch({"jobs.jsonl", "--jobs", "1"});
   CHECK(text.error == "");
@@ -334,7 +334,12 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, not
   CHECK(count_of(verbose.output.substr(verbose.output.find("slowest:")), " s  ") == 5);
   const auto quiet = folder.batch({"jobs.jsonl", "-q"});
   CHECK(quiet.code == 6);
-  CHECK(quiet.output + quiet.error == "");
+  CHECK(quiet.output == "");
+  CHECK(count_of(quiet.error, "INVALID ") == 2);
+  CHECK(count_of(quiet.error, "ERROR ") == 2);
+  CHECK(count_of(quiet.error, "UNSUPPORTED ") == 1);
+  for (const char* other : {"FAILED", "MISTRUSTED", "SKIPPED", " jobs in "})
+    CHECK_FALSE(contains(quiet.error, other));
 }
 
 TEST_CASE("every finding of a job in a list names the job's line") {
