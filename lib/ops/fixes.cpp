@@ -134,6 +134,12 @@ class FixFinder {
     for (Fix& idea : here.ideas) {
       for (Replacement& each : idea) each.pointer = relative(each.pointer);
     }
+    // What somebody means is right even where another part of the description does not fit it.
+    if (is_meant(target)) {
+      if (const auto fix = search(findings, target, json_, {}, here.ideas.front(), 1))
+        target.fix = in_document(*fix);
+      return;
+    }
     // Other values of fields may fit an image in NHWC by chance.
     if (is_only && say_if_known(common_.channels_last(target), target)) return;
     if (is_only && say_if_known(common_.channels_last_by_strides(), target)) return;
@@ -162,6 +168,12 @@ class FixFinder {
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
     if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty())
       mend_by_number(findings, target, here);
+  }
+
+  static bool is_meant(const Diagnostic& finding) {
+    const auto& alternatives = finding.suggestion.alternatives;
+    return !alternatives.empty() && alternatives.front().kind == Alternative::Kind::mean &&
+           !finding.ideas.empty();
   }
 
   // Another number of those that the rule names. Many may do, and none may be what is meant.

@@ -335,15 +335,24 @@ std::optional<std::size_t> index_of_name(const json::Value& value,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// The only name that a text abbreviates; "" where there is none.
-std::string abbreviated(std::string_view text, const std::vector<std::string>& names) {
-  std::string found;
+// Letters and digits, all of them small.
+std::string bare(std::string_view text) {
+  std::string letters = lower_case(std::string(text));
+  std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
+  return letters;
+}
+
+// The name that a text is but for capitals and separators, or else the only one that it begins; ""
+// where there is none.
+std::string spelled_out(std::string_view text, const std::vector<std::string>& names) {
+  const std::string wanted = bare(text);
+  if (wanted.empty()) return "";
+  std::vector<std::string> found;
   for (const std::string& name : names) {
-    if (text.empty() || !lower_case(name).starts_with(lower_case(std::string(text)))) continue;
-    if (!found.empty()) return "";
-    found = name;
+    if (bare(name) == wanted) return name;
+    if (bare(name).starts_with(wanted)) found.push_back(name);
   }
-  return found;
+  return found.size() == 1 ? found.front() : "";
 }
 
 // The name that a value means, also as a flag where the other choice is NONE; "" if it means none.
@@ -354,8 +363,8 @@ std::string nearest_of(const json::Value& value, const std::vector<std::string>&
   if (value.kind != json::Value::Kind::string) return "";
   std::string_view text = value.text;
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  const std::string nearest = nearest_name(text, names);
-  return nearest.empty() ? abbreviated(text, names) : nearest;
+  const std::string name = spelled_out(text, names);
+  return name.empty() ? nearest_name(text, names) : name;
 }
 
 }  // namespace

@@ -185,6 +185,10 @@ TEST_CASE("fixes: an enumerator is the one that a value abbreviates, or the one 
   CHECK(transposed("true", turned) == std::pair(meant, transpose));
   CHECK(transposed(R"("N")", straight) == std::pair(std::string(R"(did you mean "NONE"?)"), none));
   CHECK(transposed("false", straight) == std::pair(std::string(R"(did you mean "NONE"?)"), none));
+  CHECK(transposed(R"("trans-pose")", turned) == std::pair(meant, transpose));
+  // What is meant stays so where it does not fit the sizes; these are another mistake.
+  CHECK(transposed(R"("transpose")", straight) == std::pair(meant, dmlop::Fix()));
+  CHECK(transposed("true", straight) == std::pair(meant, dmlop::Fix()));
   // Nothing is meant by these.
   const std::string example = R"(write "NONE", for example)", fitting = R"(write "TRANSPOSE")";
   CHECK(transposed("7", turned) == std::pair(fitting, transpose));
