@@ -5,6 +5,7 @@
 
 #include "job/job.hpp"
 #include "model/outputs.hpp"
+#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -14,14 +15,41 @@ bool is_exact(const Tolerance& tolerance) {
   return !tolerance.rtol && !tolerance.atol && tolerance.ulp.value_or(0) == 0;
 }
 
-// Whether an operator that rounds exactly multiplies its input, so that it multiplies what that is
-// off by, too.
-bool scales(const Description& description) {
-  const auto is_scale_bias = [](const Field& field) {
-    return std::holds_alternative<ScaleBias>(field.value);
-  };
-  return description.spec->name == "ELEMENT_WISE_MULTIPLY" ||
-         std::any_of(description.fields.begin(), description.fields.end(), is_scale_bias);
+// The largest magnitude of what a buffer holds when the model starts; nothing if that is not known
+// or too much to look at.
+std::optional<double> largest_magnitude(const InitialValues& values) {
+  constexpr std::uint64_t bytes_most = 1 << 20;
+  if (!values.data_type || !values.fill || values.bytes == 0 || values.bytes > bytes_most)
+    return std::nullopt;
+  std::vector<std::byte> bytes(values.bytes);
+  values.fill(bytes);
+  double largest = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += size_of(*values.data_type))
+    largest = std::max(largest, std::abs(element_value(*values.data_type, &bytes[at])));
+  return largest;
+}
+
+// What an operator that rounds exactly multiplies an input by, and so what that is off by; nothing
+// if that is not known.
+std::optional<double> factor_of(const Model& model, const DispatchCommand& command,
+                                const TensorBinding& input,
+                                const std::vector<Tolerance>& of_resources) {
+  const Dispatchable& dispatchable = model.dispatchables[command.dispatchable];
+  const Description& description = *dispatchable.description;
+  for (const Field& field : description.fields) {
+    if (const auto* scale = std::get_if<ScaleBias>(&field.value)) return std::abs(scale->scale);
+  }
+  if (description.spec->name != "ELEMENT_WISE_MULTIPLY") return 1;
+  const char* other = input.tensor == "ATensor" ? "BTensor" : "ATensor";
+  for (const auto* bindings : {&command.bindings, &dispatchable.owned}) {
+    for (const TensorBinding& binding : *bindings) {
+      const std::size_t resource = binding.range.resource;
+      const bool is_computed = !of_resources[resource].origin.empty();
+      if (binding.tensor == other && !is_computed)
+        return largest_magnitude(model.resources[resource].initial);
+    }
+  }
+  return std::nullopt;
 }
 
 // The tolerance of numbers that were converted to another floating-point type.
@@ -63,7 +91,11 @@ Tolerance passed_on(const Model& model, const DispatchCommand& command, Toleranc
     const DataType from = type_of(description, *input);
     if (!is_floating(from)) continue;
     Tolerance inherited = converted(of_resources[input->range.resource], from, type);
-    if (scales(description)) inherited.atol.reset();
+    if (inherited.atol) {
+      const auto factor = factor_of(model, command, *input, of_resources);
+      const double atol = *inherited.atol * factor.value_or(0);
+      inherited.atol = factor && std::isfinite(atol) ? std::optional(atol) : std::nullopt;
+    }
     widen(own, inherited);
   }
   return own;

@@ -12,7 +12,8 @@ namespace dmlop {
 
 /// The tolerance of what each dispatch writes. Without a criterion of the user's, it is that of the
 /// writing operator. An exact operator, such as a transpose or a sum, only passes on what its
-/// inputs are off by: its results get the largest tolerance of its inputs.
+/// inputs are off by: its results get the largest tolerance of its inputs. A product gets the atol
+/// times the largest factor, and none where that is not known before the model runs.
 class ResultTolerances {
  public:
   /// The user's tolerance wins over those of operators where it has a criterion.

@@ -11,14 +11,15 @@
 namespace dmlop::test::result_tolerances_test {
 namespace {
 
-/// "4 ULP (default of ...)" of the output "y" of a graph with these nodes, whose inputs a and b are
-/// FLOAT32 {1, 1, 2, 2}.
+/// "4 ULP (default of ...)" of the output "y" of a graph with these nodes, whose inputs a and b,
+/// and constant c, are FLOAT32 {1, 1, 2, 2}.
 std::string tolerance_of(const std::string& nodes, const std::optional<Tolerance>& given = {}) {
   Diagnostics findings, warnings;
   auto document = json::Document::parse("graph.json",
                                         R"({"inputs": [
       {"name": "a", "DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]},
       {"name": "b", "DataType": "FLOAT32", "Sizes": [1, 1, 2, 2]}],
+    "constants": {"c": {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2], "Values": [0.25, -0.5, 0, 0]}},
     "nodes": [)" + nodes + R"(], "outputs": ["y"]})",
                                         findings);
   REQUIRE(document);
@@ -71,13 +72,19 @@ TEST_CASE("result tolerances: what is exact passes on the largest of its inputs"
         "rtol 1e-05, atol 1e-05 or 4 ULP (default of GEMM for FLOAT32)");
 }
 
-TEST_CASE("result tolerances: a factor changes what is absolute") {
+TEST_CASE("result tolerances: what is absolute is multiplied by a factor that is known") {
+  for (const auto& [a, b] : {std::pair("e", "c"), std::pair("c", "e")})
+    CHECK(tolerance_of(erf + ", " + binary("ELEMENT_WISE_MULTIPLY", a, b, "y")) ==
+          "atol 5e-07 or 4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
+  // A factor that is computed, or an input without a file, is not known.
+  CHECK(tolerance_of(erf + ", " + binary("ELEMENT_WISE_MULTIPLY", "e", "e", "y")) ==
+        "4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
   CHECK(tolerance_of(erf + ", " + binary("ELEMENT_WISE_MULTIPLY", "e", "b", "y")) ==
         "4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
   CHECK(tolerance_of(
             erf + ", " +
-            node("ELEMENT_WISE_ABS", "e", "y", R"("ScaleBias": {"Scale": 1000, "Bias": 0})")) ==
-        "4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
+            node("ELEMENT_WISE_ABS", "e", "y", R"("ScaleBias": {"Scale": -1000, "Bias": 0})")) ==
+        "atol 0.001 or 4 ULP (default of ELEMENT_WISE_ERF for FLOAT32)");
 }
 
 TEST_CASE("result tolerances: integers and comparisons are exact, whatever they come from") {
