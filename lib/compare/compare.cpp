@@ -217,14 +217,23 @@ class Comparator::Range {
 
 namespace {
 
-// What to save in place of the expected array, so that it has the type and the sizes.
+// Whether a type has every number of another one, or rounds it.
+bool holds(DataType type, DataType other) {
+  if (is_floating(type)) return true;
+  const bool has_signs = is_signed_integer(type), had_signs = is_signed_integer(other);
+  return !is_floating(other) && (has_signs || !had_signs) &&
+         info(type).bits >= info(other).bits + (has_signs && !had_signs ? 1 : 0);
+}
+
+// What to save in place of the expected array, so that it has the type and the sizes; "" where that
+// could change an element, or move it.
 std::string remedy_for(const Elements& expected, DataType type, const Sizes& sizes) {
-  const DataType other = expected.data_type();
-  const bool loses_fractions = is_floating(other) && !is_floating(type);
-  if (expected.count() != element_count(sizes) || loses_fractions) return "";
+  const bool may_move = is_transposed(expected.sizes(), sizes);
+  if (expected.count() != element_count(sizes) || may_move || !holds(type, expected.data_type()))
+    return "";
   Alternative change;
-  if (sizes != expected.sizes()) change = rearranging(expected.sizes(), sizes);
-  if (type != other) change = casting(type, std::move(change));
+  if (sizes != expected.sizes()) change = reshaping(sizes);
+  if (type != expected.data_type()) change = casting(type, std::move(change));
   return "save the expected array as " + change.value;
 }
 

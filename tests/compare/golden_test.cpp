@@ -151,6 +151,9 @@ TEST_CASE("compare says first that types or sizes differ") {
   CHECK(sizes.code == 1);
   CHECK(sizes.output.starts_with("FAILED: matrix.npy: FLOAT32 [2, 3] instead of FLOAT32 [6]\n"));
   CHECK(sizes.output.ends_with("  help: save the expected array as array.reshape(2, 3)\n"));
+  // The elements of another order may be those of a transposed array.
+  folder.write("swapped.npy", float_npy("(3, 2)", {1, 1, 2, 3, 3, 3}));
+  CHECK_FALSE(contains(folder.compare({"matrix.npy", "swapped.npy"}).output, "help: "));
   const auto both = folder.compare({"half.npy", "matrix.npy"});
   CHECK(both.output.ends_with(
       "  help: save the expected array as array.astype(numpy.float16).reshape(6)\n"));
@@ -163,6 +166,21 @@ TEST_CASE("compare advises no change of an array that loses something by it") {
   CHECK(folder.compare({"integers.npy", "golden.npy"})
             .output.ends_with("  help: compare the files by value with --cast\n"));
   CHECK_FALSE(contains(folder.compare({"five.npy", "golden.npy"}).output, "help: "));
+  const auto type_of_help = [&](const char* actual, const char* expected) {
+    folder.write("a.npy",
+                 npy(actual, "(1,)", std::string(static_cast<std::size_t>(actual[2] - '0'), '\0')));
+    folder.write("e.npy", npy(expected, "(1,)",
+                              std::string(static_cast<std::size_t>(expected[2] - '0'), '\0')));
+    const std::string output = folder.compare({"a.npy", "e.npy"}).output;
+    return contains(output, "astype");
+  };
+  CHECK(type_of_help("<i4", "<i2"));
+  CHECK(type_of_help("<i4", "<u2"));
+  CHECK(type_of_help("<f2", "<i8"));
+  CHECK_FALSE(type_of_help("<i2", "<i4"));
+  CHECK_FALSE(type_of_help("<i4", "<u4"));
+  CHECK_FALSE(type_of_help("<u4", "<i4"));
+  CHECK_FALSE(type_of_help("<u8", "<f8"));
 }
 
 TEST_CASE("compare reads files of any order, and standard input") {
