@@ -352,10 +352,12 @@ std::string_view Node::first_output() const {
 std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>& sets) {
   // Both names are those of ONNX's own operators.
   const auto plain = [](std::string_view name) { return name == "ai.onnx" ? "" : name; };
+  // As in ONNX Runtime, the last one counts, and its own operators need none.
+  std::int64_t version = domain == "com.microsoft" ? 1 : 0;
   for (const OperatorSet& set : sets) {
-    if (plain(set.domain) == plain(domain)) return set.version;
+    if (plain(set.domain) == plain(domain)) version = set.version;
   }
-  return 0;
+  return version;
 }
 
 bool is_named_onnx(const std::string& path) {

@@ -21,7 +21,9 @@ NpyFile open_tensor_file(const std::string& path, const SharedConfinement& confi
     unpack_4_bits(data.type, data.bytes, elements.bytes());
   else
     copy_in_pieces(data.bytes, elements.data());
-  return NpyFile::holding(data.type, data.sizes, std::move(elements));
+  // As .npy files are read: four bits are one byte, and a number is an array with one element.
+  return NpyFile::holding(stored_as(data.type), data.sizes.empty() ? Sizes{1} : data.sizes,
+                          std::move(elements));
 }
 
 }  // namespace dmlop::onnx
