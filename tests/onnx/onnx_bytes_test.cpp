@@ -25,6 +25,15 @@ std::string findings_of(const std::string& bytes, const onnx::ImportRequest& req
 
 const std::string relu = node("Relu", {"x"}, {"y"});
 
+TEST_CASE("onnx bytes: the last version of a domain counts, and ONNX Runtime's own needs none") {
+  const std::vector<onnx::OperatorSet> sets{{"", 13}, {"ai.onnx", 11}, {"own", 2}};
+  CHECK(onnx::version_of("", sets) == 11);
+  CHECK(onnx::version_of("ai.onnx", sets) == 11);
+  CHECK(onnx::version_of("own", sets) == 2);
+  CHECK(onnx::version_of("com.microsoft", sets) == 1);
+  CHECK(onnx::version_of("other", sets) == 0);
+}
+
 /// A model that is refused, and a part of what is said about it.
 struct Refused {
   std::string bytes;

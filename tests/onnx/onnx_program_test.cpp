@@ -169,6 +169,12 @@ TEST_CASE("onnx program: compare, inspect and --expect take the .pb files of ONN
   const auto shown = sample.run({"inspect", input, "onnx/x.npy"});
   CHECK_MESSAGE(shown.code == 0, shown.error);
   CHECK(has(shown.output, input + ": FLOAT32 ["));
+  // A number is read as from a .npy file, and so are elements of 4 bits (22: INT4).
+  sample.folder().write("number.pb", tensor("", 1, {}, raw_floats({5})));
+  sample.folder().write("number.npy", float_npy("()", {5}));
+  CHECK(sample.run({"compare", "number.npy", "number.pb"}).code == 0);
+  sample.folder().write("int4.pb", tensor("", 22, {3}, std::string("\x21\x03", 2)));
+  CHECK(sample.run({"compare", "int4.pb", "int4.pb"}).code == 0);
   sample.folder().write("wrong.pb", "words");
   CHECK(has(sample.run({"inspect", "wrong.pb"}).error, "reading wrong.pb: "));
   CHECK(has(with({"--expect", "y=missing.pb"}).error, "missing.pb"));
