@@ -162,7 +162,7 @@ MultiheadAttention heads_with_lengths(Random& random) {
   use.heads = 2;
   use.past_key = halves({2, 1, 45, 16}, random);
   use.past_value = halves({2, 1, 45, 24}, random);
-  use.past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {2}, {37, 0});
+  use.past_lengths = Tensor::of<std::int32_t>(DataType::Int32, {2}, {37, 20});
   use.total = 175;
   return use;
 }
@@ -184,7 +184,9 @@ TEST_CASE("attention matrices: what is infinite or NaN reaches no query that doe
   if (!has_gpu()) return;
   Random random(78);
   MultiheadAttention use = heads_with_lengths(random);
-  // Key 37 + 70 of the first sequence is infinite, key 50 of the second is NaN.
+  // Keys 37 + 4, which is in the first tile that not all queries count, and 37 + 70 of the first
+  // sequence are infinite, key 50 of the second is NaN.
+  set_value(use.value, {0, 4, 7}, HUGE_VAL);
   set_value(use.value, {0, 70, 3}, HUGE_VAL);
   set_value(use.value, {0, 70, 20}, -HUGE_VAL);
   set_value(use.value, {1, 50, 11}, std::nan(""));
@@ -198,7 +200,7 @@ TEST_CASE("attention matrices: what is infinite or NaN reaches no query that doe
     if (std::isfinite(wanted)) CHECK(std::abs(got - wanted) <= 2e-3);
     if (!std::isfinite(wanted)) CHECK((got == wanted || (std::isnan(got) && std::isnan(wanted))));
   });
-  CHECK(specials == 2 * 2 * 60 + 2 * 40 + 2 * 23 * 40 + 2 * 40);
+  CHECK(specials == 2 * 126 + 2 * 2 * 60 + 2 * 40 + 2 * 23 * 40 + 2 * 40);
 }
 
 TEST_CASE("attention matrices: a filter may be the least number, of all keys or some") {
