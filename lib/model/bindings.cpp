@@ -4,6 +4,7 @@
 #include <set>
 
 #include "job/job.hpp"
+#include "model/outputs.hpp"
 #include "model/reading.hpp"
 #include "ops/operator.hpp"
 
@@ -199,6 +200,8 @@ class BindingReader {
                    "give " + name + " initialValues");
       return false;
     }
+    if (description_.spec->find_field(tensor.substr(0, tensor.find('[')))->is_input())
+      note_other_type(source, tensor, *desc.data_type, buffer);
     const std::uint64_t needed = needed_bytes(desc);
     const std::uint64_t bound = buffer.size - std::min(offset, buffer.size);
     const std::string at = offset != 0 ? " from byte " + std::to_string(offset) : "";
@@ -216,6 +219,36 @@ class BindingReader {
                      std::to_string(desc.base_offset_alignment),
                  "the offset must be a multiple of what the tensor desc guarantees");
     return false;
+  }
+
+  bool is_written_before(const Resource& buffer) const {
+    const Model& model = reading_.model;
+    const auto resource = static_cast<std::size_t>(&buffer - model.resources.data());
+    const auto writes = [&](const ModelCommand& command) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr || !model.dispatchables[dispatch->dispatchable].description)
+        return false;
+      return std::ranges::any_of(outputs_of(model, *dispatch), [&](const TensorBinding* output) {
+        return output->range.resource == resource;
+      });
+    };
+    return std::ranges::any_of(model.commands, writes);
+  }
+
+  // Values of one byte may be any bytes, and what an earlier command wrote has the type of that.
+  void note_other_type(const json::Value& source, const std::string& tensor, DataType type,
+                       const Resource& buffer) {
+    const auto& given = buffer.initial.data_type;
+    if (!given || size_of(*given) == 1) return;
+    const bool is_alike =
+        !is_floating(*given) && !is_floating(type) && size_of(*given) == size_of(type);
+    if (*given == type || is_alike || is_written_before(buffer)) return;
+    const std::string is(name_of(type)), are(name_of(*given));
+    reading_.note(
+        source,
+        tensor + " is " + is + ", but the values of \"" + printable(buffer.name) + "\" are " + are,
+        "a buffer has no type: its bytes are read as " + is,
+        "give the tensor and the values the same type");
   }
 
   static std::string size_rule(const TensorDesc& desc) {

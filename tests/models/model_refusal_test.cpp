@@ -242,10 +242,13 @@ TEST_CASE("models: inputs that are owned by DirectML") {
       "\n  help: write \"bindings\": {\"InputTensor\": \"RESOURCE\"} beside type";
   check_dispatchables({
     {owned("^{}", "OWNED_BY_DML"), {"InputTensor is not bound at initialization" + rule}},
-    {owned(R"({"InputTensor": ^"R"})", "OWNED_BY_DML"),
+    {owned(R"({"InputTensor": ^~"R"})", "OWNED_BY_DML"),
      {"InputTensor needs 16 bytes, but \"R\" has 4\n"
       "  rule: FLOAT32 [4] has 16 bytes, rounded up to a multiple of 4\n"
-      "  help: make \"R\" larger, or the tensor smaller"}},
+      "  help: make \"R\" larger, or the tensor smaller"},
+     {"InputTensor is FLOAT32, but the values of \"R\" are UINT32\n"
+      "  rule: a buffer has no type: its bytes are read as FLOAT32\n"
+      "  help: give the tensor and the values the same type"}},
     {owned(R"({"InputTensor": ^"R"})", "NONE"),
      {"InputTensor is bound at initialization, but is not owned by DirectML\n"
       "  rule: a tensor with the flag OWNED_BY_DML is bound in the dispatchable's bindings, all others in the command's\n"
@@ -423,7 +426,7 @@ TEST_CASE("models: an operator that may write over its input writes to all of it
 
 TEST_CASE("models: a buffer holds its tensor's bytes, rounded up to four as DirectML counts them") {
   const auto model = [](const std::string& size) {
-    return R"({"resources": {"In": {"initialValuesDataType": "FLOAT32", "initialValues": [1, 2, 3, 4]},
+    return R"({"resources": {"In": {"initialValuesDataType": "UINT8", "initialValues": [1, 2, 3, 4]},
       "Out": {"initialValuesDataType": "UINT8", "initialValues": [1, 2, 3], "sizeInBytes": )" + size + R"(}},
       "dispatchables": {"pad": {"type": "PADDING", "InputTensor": {"DataType": "UINT8", "Sizes": [2]},
         "OutputTensor": {"DataType": "UINT8", "Sizes": [3]}, "PaddingMode": "EDGE", "PaddingValue": 0,

@@ -119,6 +119,37 @@ TEST_CASE("model resources: sizes and offsets") {
   CHECK(bytes(R"("initialValues": [1, 2], "initialValuesOffsetInBytes": 2)") == "00000102");
 }
 
+TEST_CASE("model resources: values of another type than the tensor that reads them are warned of") {
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  const auto warnings = [](const std::string& type, const std::string& dispatchable = "f",
+                           const std::string& before = "") {
+    return read(R"({"resources": {
+      "A": {"initialValuesDataType": ")" + type + R"(", "initialValues": {"valueCount": 16, "value": 0}},
+      "B": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 4, "value": 0}}},
+    "dispatchables": {
+      "f": {"type": "ACTIVATION_RELU", "desc": {
+        "InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, "OutputTensor": {"DataType": "FLOAT32", "Sizes": [4]}}},
+      "i": {"type": "ELEMENT_WISE_BIT_NOT", "desc": {
+        "InputTensor": {"DataType": "UINT32", "Sizes": [4]}, "OutputTensor": {"DataType": "UINT32", "Sizes": [4]}}}},
+    "commands": [)" + before + R"({"type": "dispatch", "dispatchable": ")" + dispatchable + R"(",
+                               "bindings": {"InputTensor": "A", "OutputTensor": "B"}}]})").warnings;
+  };
+  CHECK(has(warnings("FLOAT16"), "InputTensor is FLOAT32, but the values of \"A\" are FLOAT16"));
+  CHECK(has(warnings("INT32"), "a buffer has no type: its bytes are read as FLOAT32"));
+  CHECK(warnings("FLOAT32") == "");
+  // Any bytes, what a command wrote, and integers of as many bits.
+  CHECK(warnings("UINT8") == "");
+  CHECK(warnings("INT32", "i") == "");
+  const auto dispatch = [](const std::string& from, const std::string& to) {
+    return R"({"type": "dispatch", "dispatchable": "f", "bindings": {"InputTensor": ")" + from +
+           R"(", "OutputTensor": ")" + to + "\"}}, ";
+  };
+  CHECK(warnings("FLOAT16", "f", dispatch("B", "A")) == "");
+  CHECK(has(warnings("FLOAT16", "f", dispatch("A", "B")), "of \"A\" are FLOAT16"));
+}
+
 TEST_CASE("model resources: mistakes") {
   check_resources({
     {"^[1]", {"A is an array, must be an object with initialValues"}},
