@@ -81,7 +81,8 @@ class Ideas {
     if (finding_.pointer == pointer_of_fields(root_)) add_missing();
     if (field_ == nullptr) return ideas_;
     if (value_.is_string()) add_words();
-    if (finding_.ideas.size() == 1 && steps_of(finding_.pointer).size() == 1) add_enumerators();
+    const bool is_of_field = steps_of(finding_.pointer).size() == 1;
+    if (is_of_field && finding_.ideas.size() == 1 && !is_meant(finding_)) add_enumerators();
     if (value_.is_number()) add_numbers();
     if (finding_.pointer.ends_with("/Sizes") && value_.is_array()) add_dimensions();
     return ideas_;
@@ -129,10 +130,6 @@ class Ideas {
   void add_enumerators() {
     if (field_->kind != FieldKind::enumeration || field_->enum_name == "DML_TENSOR_DATA_TYPE")
       return;
-    const auto& alternatives = finding_.suggestion.alternatives;
-    const bool is_meant =
-        !alternatives.empty() && alternatives.front().kind == Alternative::Kind::mean;
-    if (is_meant) return;
     for (const EnumValue& value : enum_values(field_->enum_name)) add(value.name);
   }
 
@@ -181,6 +178,12 @@ class Ideas {
 };
 
 }  // namespace
+
+bool is_meant(const Diagnostic& finding) {
+  const auto& alternatives = finding.suggestion.alternatives;
+  return !finding.ideas.empty() && !alternatives.empty() &&
+         alternatives.front().kind == Alternative::Kind::mean;
+}
 
 std::vector<Fix> ideas_for(const Diagnostic& finding, const Json& root, const OperatorSpec& spec,
                            std::size_t dimensions) {

@@ -17,6 +17,9 @@ namespace dmlop {
 std::vector<Fix> ideas_for(const Diagnostic& finding, const nlohmann::ordered_json& root,
                            const OperatorSpec& spec, std::size_t dimensions);
 
+/// Whether the first idea is what somebody means who wrote the value: "did you mean".
+bool is_meant(const Diagnostic& finding);
+
 /// Other values of the fields of a description that choose something: enumerations, axes, flags.
 std::vector<Replacement> choices(const nlohmann::ordered_json& root, const OperatorSpec& spec);
 

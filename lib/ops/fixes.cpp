@@ -170,12 +170,6 @@ class FixFinder {
       mend_by_number(findings, target, here);
   }
 
-  static bool is_meant(const Diagnostic& finding) {
-    const auto& alternatives = finding.suggestion.alternatives;
-    return !alternatives.empty() && alternatives.front().kind == Alternative::Kind::mean &&
-           !finding.ideas.empty();
-  }
-
   // Another number of those that the rule names. Many may do, and none may be what is meant.
   void mend_by_number(const Diagnostics& findings, Diagnostic& target, const Diagnostic& here) {
     tried_.clear();

@@ -229,17 +229,25 @@ TEST_CASE("fixes: no number of dimensions is proposed that the operator does not
   CHECK(found[0].fix == dmlop::Fix{{"/desc/ROITensor/Sizes/0", "1"}});
 }
 
+/// CONVOLUTION of FLOAT32 along two dimensions, with the same step and padding on all sides.
+std::string convolution(const std::string& step, const std::string& padding,
+                        const std::string& input, const std::string& filter,
+                        const std::string& more = "") {
+  const std::string steps = "[" + step + ", " + step + "]";
+  const std::string paddings = "[" + padding + ", " + padding + "]";
+  return R"({"Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": )" + steps +
+         R"(, "Dilations": [1, 1], "StartPadding": )" + paddings + R"(, "EndPadding": )" +
+         paddings +
+         R"(, "OutputPadding": [0, 0], "GroupCount": 1, "InputTensor": {"DataType": "FLOAT32",
+           "Sizes": )" +
+         input + R"(}, "FilterTensor": {"DataType": "FLOAT32", "Sizes": )" + filter + "}" + more +
+         "}";
+}
+
 TEST_CASE("fixes: an image and its filters whose channels are last get strides, not groups") {
   const auto conv = [](const std::string& input, const std::string& filter,
                        const std::string& more) {
-    const Diagnostics found =
-        mended("CONVOLUTION", R"({"Mode": "CROSS_CORRELATION", "Direction": "FORWARD",
-          "Strides": [2, 2], "Dilations": [1, 1], "StartPadding": [3, 3], "EndPadding": [3, 3],
-          "OutputPadding": [0, 0], "GroupCount": 1,
-          "InputTensor": {"DataType": "FLOAT32", "Sizes": )" +
-                                  input + R"(},
-          "FilterTensor": {"DataType": "FLOAT32", "Sizes": )" +
-                                  filter + "}" + more + "}");
+    const Diagnostics found = mended("CONVOLUTION", convolution("2", "3", input, filter, more));
     REQUIRE(!found.empty());
     return found.front();
   };
@@ -281,13 +289,7 @@ TEST_CASE("fixes: a misspelt field gets its name, and other findings beside it a
 TEST_CASE("fixes: an image whose channels are last gets strides, other tensors do not") {
   const auto advised = [](const std::string& sizes, const std::string& channels) {
     const Diagnostics found =
-        mended("CONVOLUTION", R"({"Mode": "CROSS_CORRELATION", "Direction": "FORWARD",
-          "Strides": [1, 1], "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
-          "OutputPadding": [0, 0], "GroupCount": 1,
-          "InputTensor": {"DataType": "FLOAT32", "Sizes": )" +
-                                  sizes + R"(},
-          "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, )" +
-                                  channels + ", 2, 2]}}");
+        mended("CONVOLUTION", convolution("1", "0", sizes, "[4, " + channels + ", 2, 2]"));
     REQUIRE(found.size() == 1);
     return found.front().suggestion.text();
   };
