@@ -16,7 +16,6 @@
 #include "job/golden.hpp"
 #include "model/run_commands.hpp"
 #include "model/runtime.hpp"
-#include "model/tolerances.hpp"
 #include "model/write_file.hpp"
 
 namespace dmlop {
@@ -243,17 +242,17 @@ void ModelJob::add_to(Digest& digest, const Checking& checking) {
 }
 
 // The comparison of a golden file that is to be created.
-OutputComparison ModelJob::without_golden(const NamedResource& golden) const {
+OutputComparison ModelJob::without_golden(const NamedResource& golden,
+                                          const Tolerance& tolerance) const {
   const ResourceTensor tensor = tensor_of(model_, golden.resource);
-  const Tolerance tolerance = ResultTolerances(model_, tolerance_).of(golden.resource);
   return new_golden(model_.resources[golden.resource].name, golden.path, tensor.data_type,
                     tensor.sizes, tolerance);
 }
 
 // What the model computes, and what the other device made of it.
-void ModelJob::compare_results(Runtime& runtime, Runtime& other, JobResult& result) const {
+void ModelJob::compare_results(Runtime& runtime, Runtime& other, const ResultTolerances& tolerances,
+                               JobResult& result) const {
   const std::string device = join(other.devices());
-  const ResultTolerances tolerances(model_, tolerance_);
   for (const std::size_t resource : results_of(model_)) {
     const ResourceTensor tensor = tensor_of(model_, resource);
     const Buffer golden = packed_elements(tensor, other.contents(resource));
@@ -282,7 +281,7 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
     const auto contents = runtime.contents(resource);
     const bool is_missing = !expected.file.golden;
     result.comparisons.push_back(
-        is_missing ? without_golden(expected.file)
+        is_missing ? without_golden(expected.file, tolerances.of(resource))
                    : compare_resource(model_, expected.file, contents, tolerances.of(resource)));
     const bool differs =
         is_missing || result.comparisons.back().comparison.verdict() == Verdict::failed;
@@ -309,7 +308,7 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
   for (const Expected& expected : expected_) {
     if (!expected.command) compare(expected);
   }
-  if (other) compare_results(runtime, *other, result);
+  if (other) compare_results(runtime, *other, tolerances, result);
   for (const NamedResource& output : written_)
     write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path,
               output.is_raw);

@@ -10,6 +10,7 @@
 #include "graph/lower.hpp"
 #include "model/model.hpp"
 #include "model/outputs.hpp"
+#include "model/tolerances.hpp"
 
 namespace dmlop {
 
@@ -63,9 +64,10 @@ class ModelJob : public CheckedJob {
   void find_expected(const BatchJob& job, Diagnostics& findings);
   void expect_results(const BatchJob& job, Diagnostics& findings);
   std::string edge_named(const std::string& name) const;
-  OutputComparison without_golden(const NamedResource& golden) const;
+  OutputComparison without_golden(const NamedResource& golden, const Tolerance& tolerance) const;
   std::vector<std::size_t> used_at_end() const;
-  void compare_results(Runtime& runtime, Runtime& other, JobResult& result) const;
+  void compare_results(Runtime& runtime, Runtime& other, const ResultTolerances& tolerances,
+                       JobResult& result) const;
   void refuse_inputs(Diagnostics& findings) const;
   void refuse_replaced_golden(Diagnostics& findings) const;
 

@@ -37,10 +37,6 @@ std::map<std::string, std::string> index_of(const std::string& folder, Diagnosti
   return index;
 }
 
-}  // namespace
-
-namespace {
-
 // Inside a graph, edges may well be 0 or NaN all over.
 Tolerance of_edges(const std::optional<Tolerance>& given) {
   Tolerance tolerance = given.value_or(Tolerance{});

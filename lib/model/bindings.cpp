@@ -141,6 +141,9 @@ class BindingReader {
     const auto offset = read_offset(source, tensor, resource);
     if (!resource || !offset) return;
     const Resource& buffer = reading_.model.resources[*resource];
+    const bool has_values = buffer.is_usable && !buffer.is_deferred;
+    if (has_values && description_.spec->find_field(field)->is_input())
+      note_other_type(source, tensor, *desc.data_type, buffer);
     if (buffer.is_usable && fits(source, tensor, desc, buffer, *offset))
       bindings_.push_back({field, {*resource, *offset, needed_bytes(desc)}, element});
   }
@@ -200,8 +203,6 @@ class BindingReader {
                    "give " + name + " initialValues");
       return false;
     }
-    if (description_.spec->find_field(tensor.substr(0, tensor.find('[')))->is_input())
-      note_other_type(source, tensor, *desc.data_type, buffer);
     const std::uint64_t needed = needed_bytes(desc);
     const std::uint64_t bound = buffer.size - std::min(offset, buffer.size);
     const std::string at = offset != 0 ? " from byte " + std::to_string(offset) : "";
@@ -240,9 +241,7 @@ class BindingReader {
                        const Resource& buffer) {
     const auto& given = buffer.initial.data_type;
     if (!given || size_of(*given) == 1) return;
-    const bool is_alike =
-        !is_floating(*given) && !is_floating(type) && size_of(*given) == size_of(type);
-    if (*given == type || is_alike || is_written_before(buffer)) return;
+    if (*given == type || are_integers_alike(*given, type) || is_written_before(buffer)) return;
     const std::string is(name_of(type)), are(name_of(*given));
     reading_.note(
         source,

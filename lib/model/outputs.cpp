@@ -37,12 +37,6 @@ std::vector<std::string> names_of(const Model& model) {
   return names;
 }
 
-// Integers that differ in the meaning of the first bit at most.
-bool are_integers_alike(DataType a, DataType b) {
-  const auto is_integer = [](DataType type) { return !is_floating(type); };
-  return is_integer(a) && is_integer(b) && info(a).bits == info(b).bits;
-}
-
 std::vector<const TensorBinding*> bindings_of(const Model& model, const DispatchCommand& command,
                                               bool (FieldSpec::*is_one)() const) {
   const OperatorSpec& spec = *model.dispatchables[command.dispatchable].description->spec;
@@ -142,6 +136,11 @@ class ResourceNamer {
 
 }  // namespace
 
+bool are_integers_alike(DataType a, DataType b) {
+  const auto is_integer = [](DataType type) { return !is_floating(type); };
+  return is_integer(a) && is_integer(b) && info(a).bits == info(b).bits;
+}
+
 std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command) {
   return bindings_of(model, command, &FieldSpec::is_output);
 }
@@ -171,10 +170,8 @@ ResourceTensor tensor_of(const Model& model, std::size_t resource) {
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) continue;
     const Description& description = *model.dispatchables[dispatch->dispatchable].description;
-    for (const TensorBinding& binding : dispatch->bindings) {
-      const FieldSpec& field = *description.spec->find_field(binding.tensor);
-      if (!field.is_output() || binding.range.resource != resource) continue;
-      tensor = written_tensor(description, binding);
+    for (const TensorBinding* output : outputs_of(model, *dispatch)) {
+      if (output->range.resource == resource) tensor = written_tensor(description, *output);
     }
   }
   if (tensor.strides.empty()) tensor.strides = packed_strides(tensor.sizes);

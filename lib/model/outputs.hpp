@@ -25,6 +25,9 @@ struct ResourceTensor {
   const Description* writer = nullptr;  // what wrote it, or null
 };
 
+/// Whether both types are integers that differ in the meaning of the first bit at most.
+bool are_integers_alike(DataType a, DataType b);
+
 /// The bindings of the outputs of a dispatch.
 std::vector<const TensorBinding*> outputs_of(const Model& model, const DispatchCommand& command);
 /// The bindings of its inputs, without those that are bound when the model starts.

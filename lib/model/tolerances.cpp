@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/advice.hpp"
 #include "job/job.hpp"
 #include "model/outputs.hpp"
-#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -17,20 +17,18 @@ bool is_exact(const Tolerance& tolerance) {
 
 // The largest magnitude of what a buffer holds when the model starts; nothing if that is not known
 // or too much to look at.
-std::optional<double> largest_magnitude(const InitialValues& values) {
+std::optional<double> largest_of(const InitialValues& values) {
   constexpr std::uint64_t bytes_most = 1 << 20;
   if (!values.data_type || !values.fill || values.bytes == 0 || values.bytes > bytes_most)
     return std::nullopt;
   std::vector<std::byte> bytes(values.bytes);
   values.fill(bytes);
-  double largest = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += size_of(*values.data_type))
-    largest = std::max(largest, std::abs(element_value(*values.data_type, &bytes[at])));
-  return largest;
+  return largest_magnitude(
+      Elements(*values.data_type, {bytes.size() / size_of(*values.data_type)}, bytes));
 }
 
-// What an operator that rounds exactly multiplies an input by, and so what that is off by; nothing
-// if that is not known.
+// By what an exact operator multiplies an input, and with it the error of that input; nothing if it
+// is not known.
 std::optional<double> factor_of(const Model& model, const DispatchCommand& command,
                                 const TensorBinding& input,
                                 const std::vector<Tolerance>& of_resources) {
@@ -44,9 +42,9 @@ std::optional<double> factor_of(const Model& model, const DispatchCommand& comma
   for (const auto* bindings : {&command.bindings, &dispatchable.owned}) {
     for (const TensorBinding& binding : *bindings) {
       const std::size_t resource = binding.range.resource;
-      const bool is_computed = !of_resources[resource].origin.empty();
+      const bool is_computed = !of_resources[resource].origin.empty();  // a dispatch wrote it
       if (binding.tensor == other && !is_computed)
-        return largest_magnitude(model.resources[resource].initial);
+        return largest_of(model.resources[resource].initial);
     }
   }
   return std::nullopt;

@@ -335,7 +335,7 @@ std::optional<std::size_t> index_of_name(const json::Value& value,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// Letters and digits, all of them small.
+// The text in small letters, without separators.
 std::string bare(std::string_view text) {
   std::string letters = lower_case(std::string(text));
   std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
