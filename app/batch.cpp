@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
@@ -13,7 +14,6 @@
 #include "batch/results_file.hpp"
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
-#include "exit_codes.hpp"
 #include "model_commands.hpp"
 
 namespace dmlop::app {
@@ -157,9 +157,7 @@ int run_jobs(BatchCommandOptions& options) {
   RecordKeeper records(options);  // first: nobody else adds to what is read
   options.batch.earlier = earlier_records(options);
   stop_jobs_gently();
-  Backend backend(options.device.request());
-  if (!backend.notice().empty() && !options.quiet)
-    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  Backend backend = open_backend(options.device.request(), options.quiet);
   BatchOptions& batch = options.batch;
   std::optional<Backend> other;
   if (!options.against.empty()) other.emplace(other_device(options.against, backend));

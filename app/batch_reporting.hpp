@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/exit_codes.hpp"
 #include "batch/batch.hpp"
 #include "batch/results_file.hpp"
 #include "batch_options.hpp"
-#include "exit_codes.hpp"
 #include "progress.hpp"
 
 namespace dmlop::app {

@@ -4,13 +4,13 @@
 #include <memory>
 #include <set>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "batch/manifest.hpp"
 #include "bench_program.hpp"
 #include "bench_text.hpp"
-#include "exit_codes.hpp"
 #include "job/folder.hpp"
 
 namespace dmlop::app {

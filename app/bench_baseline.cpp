@@ -5,11 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "bench_text.hpp"
-#include "exit_codes.hpp"
 #include "processor_name.hpp"
 
 namespace dmlop::app {

@@ -175,8 +175,7 @@ Json graph_times_json(const GraphTimes& times) {
 BenchReport bench_graph(const std::shared_ptr<const Model>& model, const gpu::DeviceRequest& device,
                         const BenchOptions& options) {
   stop_jobs_gently();
-  Backend backend(device);
-  if (!backend.notice().empty()) print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  Backend backend = open_backend(device, /*quiet=*/false);
   GraphTimes times = time_graph(*model, backend, options);
   MeasuredCase measured{.timed = {graph_name, times.quartiles()},
                         .nodes = timed_nodes(times),

@@ -2,11 +2,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "description_options.hpp"
-#include "exit_codes.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "job/folder.hpp"

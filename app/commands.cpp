@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <map>
 
+#include "base/exit_codes.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "command_line.hpp"
 #include "examples.hpp"
-#include "exit_codes.hpp"
 #include "option_text.hpp"
 #include "verbatim.hpp"
 

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "command.hpp"
 #include "compare_files.hpp"
 #include "compare_folders.hpp"
-#include "exit_codes.hpp"
 
 namespace dmlop::app {
 namespace {

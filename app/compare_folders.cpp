@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/exit_codes.hpp"
 #include "base/folder_walk.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "compare/comparison_text.hpp"
-#include "exit_codes.hpp"
 #include "job/confined_files.hpp"
 
 namespace dmlop::app {

@@ -1,10 +1,10 @@
 // dmlop completion: scripts for shells, made from the command line's own declaration.
 #include <memory>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command_line.hpp"
-#include "exit_codes.hpp"
 #include "option_text.hpp"
 #include "spec/fields_reader.hpp"
 

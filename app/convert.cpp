@@ -8,13 +8,13 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/exit_codes.hpp"
 #include "base/file.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "command.hpp"
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
-#include "exit_codes.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "graph/save.hpp"

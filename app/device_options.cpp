@@ -1,5 +1,6 @@
 #include "device_options.hpp"
 
+#include "base/output.hpp"
 #include "base/system_file.hpp"
 #include "gpu/backends.hpp"
 
@@ -40,6 +41,13 @@ gpu::DeviceRequest DeviceOptions::request() const {
   if (gpu) return {"gpu"};
   if (!device.empty()) return {device};
   return {environment_variable("DMLOP_DEVICE"), "DMLOP_DEVICE"};
+}
+
+Backend open_backend(const gpu::DeviceRequest& request, bool quiet) {
+  Backend backend(request);
+  if (!backend.notice().empty() && !quiet)
+    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  return backend;
 }
 
 Backend other_device(const std::string& against, const Backend& first) {

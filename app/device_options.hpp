@@ -20,6 +20,10 @@ struct DeviceOptions {
   gpu::DeviceRequest request() const;
 };
 
+/// Opens the device. Where its choice needs saying, a line on stderr says it, unless `quiet`.
+/// Errors: as those of Backend.
+Backend open_backend(const gpu::DeviceRequest& request, bool quiet);
+
 /// The device of --against, which must be another one than `first`. Errors: usage, unavailable,
 /// run_failed.
 Backend other_device(const std::string& against, const Backend& first);

@@ -3,10 +3,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 #include "gpu/backends.hpp"
 #include "gpu/missing_gpu.hpp"
 

@@ -3,11 +3,11 @@
 #include <cctype>
 #include <memory>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 #include "layer/hresults.hpp"
 
 namespace dmlop::app {

@@ -3,11 +3,11 @@
 
 #include <memory>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "examples.hpp"
-#include "exit_codes.hpp"
 #include "usage.hpp"
 
 namespace dmlop::app {

@@ -3,11 +3,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 #include "graph_commands.hpp"
 #include "npy/npy.hpp"
 #include "onnx_commands.hpp"

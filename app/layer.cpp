@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "examples.hpp"
-#include "exit_codes.hpp"
 #include "layer/install.hpp"
 
 namespace dmlop::app {

@@ -25,9 +25,9 @@
 #ifdef _WIN32
 #include "base/windows.hpp"
 #endif
+#include "base/exit_codes.hpp"
 #include "command_line.hpp"
 #include "examples.hpp"
-#include "exit_codes.hpp"
 #include "help.hpp"
 #include "usage.hpp"
 #include "verbatim.hpp"

@@ -1,9 +1,9 @@
 // dmlop manual: the man page, made from the command line's own declaration.
 #include <array>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "command_line.hpp"
-#include "exit_codes.hpp"
 #include "option_text.hpp"
 
 namespace dmlop::app {

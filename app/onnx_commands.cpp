@@ -6,11 +6,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "comparison_results.hpp"
-#include "exit_codes.hpp"
 #include "job/folder.hpp"
 #include "onnx/import.hpp"
 #include "onnx/mapping.hpp"
@@ -120,9 +120,7 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
                                     .fuses = onnx.fuses,
                                     .size_source = onnx::SizeSource::options};
   stop_jobs_gently();
-  Backend backend(options.device.request());
-  if (!backend.notice().empty() && !options.quiet)
-    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  Backend backend = open_backend(options.device.request(), options.quiet);
   std::vector<SetResult> results;
   for (const std::string& set : sets) {
     SetResult result{set, {}, {}};

@@ -2,11 +2,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "example.hpp"
-#include "exit_codes.hpp"
 #include "guide/operator_json.hpp"
 #include "guide/page.hpp"
 #include "guide/words.hpp"

@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/exit_codes.hpp"
 #include "base/findings_error.hpp"
 #include "base/output.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 
 namespace dmlop::app {
 namespace {

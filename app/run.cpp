@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/exit_codes.hpp"
 #include "base/file.hpp"
 #include "base/output.hpp"
 #include "batch/folder_job.hpp"
-#include "exit_codes.hpp"
 #include "job/as_type.hpp"
 #include "job/folder.hpp"
 #include "job/golden.hpp"
@@ -195,9 +195,7 @@ int run(const RunOptions& options) {
   if (!options.quiet) note_other_extensions(request.outputs);
   stop_jobs_gently();
   timings.check = clock.lap();
-  Backend backend(options.device.request());
-  if (!backend.notice().empty() && !options.quiet)
-    print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+  Backend backend = open_backend(options.device.request(), options.quiet);
   timings.set_up = clock.lap();
   if (const std::string notice = large_run_notice(*job); !notice.empty() && !options.quiet)
     print(StandardStream::error, {"dmlop: ", notice, "\n"});

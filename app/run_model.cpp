@@ -4,13 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "comparison_results.hpp"
 #include "description_options.hpp"
 #include "edge_results.hpp"
-#include "exit_codes.hpp"
 #include "graph/compare_edges.hpp"
 #include "graph/graph_as_type.hpp"
 #include "graph/keep_edges.hpp"
@@ -232,9 +232,7 @@ class ModelRunner {
     if (!diagnostics_.empty()) return report(diagnostics_, options_.format);
     if (!options_.quiet) note_other_extensions(options_.outputs);
     stop_jobs_gently();
-    Backend backend(options_.device.request());
-    if (!backend.notice().empty() && !options_.quiet)
-      print(StandardStream::error, {"dmlop: ", backend.notice(), "\n"});
+    Backend backend = open_backend(options_.device.request(), options_.quiet);
     if (keeper_) keeper_->begin();
     Runtime runtime(*model, backend, options_.execution);
     open_other(*model, backend);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exit_codes.hpp"
+#include "base/exit_codes.hpp"
 #include "gpu/device_info.hpp"
 #include "job/job.hpp"
 #include "run_options.hpp"

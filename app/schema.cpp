@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "base/exit_codes.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 #include "schema_files.hpp"
 #include "spec/near_operators.hpp"
 #include "spec/spec.hpp"

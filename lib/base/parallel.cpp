@@ -34,6 +34,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 struct End {
   Clock::time_point when = Clock::time_point::max();
   double seconds = 0;
+  std::string_view option;
 };
 thread_local End thread_end;
 thread_local int deferrals = 0;  // of this thread
@@ -204,11 +205,11 @@ bool interruption_requested() noexcept {
   return interrupted.load(std::memory_order_relaxed);
 }
 
-Deadline::Deadline(std::optional<double> seconds) {
+Deadline::Deadline(std::optional<double> seconds, std::string_view option) {
   if (!seconds) return;
   const auto span = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(std::min(*seconds, 1e9)));
-  thread_end = {Clock::now() + span, *seconds};
+  thread_end = {Clock::now() + span, *seconds, option};
 }
 
 Deadline::~Deadline() {
@@ -250,7 +251,9 @@ void check_for_stop() {
   if (thread_stop != nullptr && thread_stop->should_stop())
     throw Error(ErrorKind::interrupted, "stopped by the caller");
   if (thread_end.when == Clock::time_point::max() || Clock::now() < thread_end.when) return;
-  throw Error(ErrorKind::run_failed, "stopped after " + rounded(thread_end.seconds) + " s");
+  std::string message = "stopped after " + rounded(thread_end.seconds) + " s";
+  if (!thread_end.option.empty()) message += " (" + std::string(thread_end.option) + ")";
+  throw Error(ErrorKind::run_failed, message);
 }
 
 void parallel_for(unsigned threads, std::uint64_t count,

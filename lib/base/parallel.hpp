@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/threshold.hpp"
 
@@ -62,10 +63,11 @@ class SpareThreads {
 void request_interruption() noexcept;
 bool interruption_requested() noexcept;
 
-/// While a Deadline lives, work that its thread starts has to end within `seconds`.
+/// While a Deadline lives, work that its thread starts has to end within `seconds`. The error of
+/// work that does not names the `option` that set the limit; "" names none.
 class Deadline {
  public:
-  explicit Deadline(std::optional<double> seconds);
+  explicit Deadline(std::optional<double> seconds, std::string_view option = {});
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
   ~Deadline();

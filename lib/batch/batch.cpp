@@ -95,7 +95,7 @@ class BatchRun {
     if (interruption_requested()) summary.interrupted = "interrupted";
     if (runner_.device_lost()) {
       summary.interrupted = device_lost_reason;
-      summary.exit_code = worse_exit_code(summary.exit_code, 5);
+      summary.exit_code = worse_exit_code(summary.exit_code, exit_run_failed);
     }
     if (failure_) std::rethrow_exception(failure_);
   }

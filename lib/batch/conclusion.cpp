@@ -45,11 +45,11 @@ void add(const OutputComparison& output, bool is_first, BatchResult& result) {
 void apply(const std::string& xfail, BatchResult& result) {
   if (result.status == Status::failed) {
     result.status = Status::xfail;
-    result.exit_code = 0;
+    result.exit_code = exit_done;
     result.message = xfail + "; " + result.message;
   } else if (result.status == Status::passed) {
     result.status = Status::xpass;
-    result.exit_code = 1;
+    result.exit_code = exit_different;
     result.message =
         "it matches its golden files, although its xfail says that it differs: " + xfail;
     result.brief = "remove xfail from the job\n";
@@ -72,7 +72,7 @@ void conclude(const std::vector<OutputComparison>& comparisons, const std::strin
     break;
   }
   const bool is_accepted = result.status == Status::updated && update == UpdateGolden::accept;
-  result.exit_code = result.status == Status::passed || is_accepted ? 0 : 1;
+  result.exit_code = result.status == Status::passed || is_accepted ? exit_done : exit_different;
   result.message = result.brief = result.details = "";
   if (first != nullptr) add(*first, true, result);
   for (const OutputComparison& output : comparisons) {

@@ -34,25 +34,25 @@ double seconds_since(Clock::time_point start) {
 
 struct Ending {
   Status status;
-  int exit_code;
+  ExitCode exit_code;
 };
 
 Ending ending_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:
     case ErrorKind::invalid_input:
-      return {Status::invalid, 3};
+      return {Status::invalid, exit_invalid};
     case ErrorKind::unavailable:
-      return {Status::unsupported, 4};
+      return {Status::unsupported, exit_unavailable};
     case ErrorKind::run_failed:
     case ErrorKind::device_lost:
-      return {Status::error, 5};
+      return {Status::error, exit_run_failed};
     case ErrorKind::io_failed:
-      return {Status::error, 6};
+      return {Status::error, exit_io_failed};
     case ErrorKind::interrupted:
       break;
   }
-  return {Status::not_run, 0};
+  return {Status::not_run, exit_done};
 }
 
 // The tolerance of a command line wins over a job's; without a criterion of its own it leaves the
@@ -87,25 +87,21 @@ class JobRun {
   }
 
   void run() {
-    const Deadline deadline(options_.timeout_seconds);
+    const Deadline deadline(options_.timeout_seconds, "--timeout");
     if (!job_.skip_reason.empty()) {
-      end(Status::skipped, 0, job_.skip_reason);
+      end(Status::skipped, exit_done, job_.skip_reason);
     } else if (prepare() && !done_before()) {
       execute();
     }
   }
 
-  void fail(const Error& error) {
-    const Ending ending = ending_of(error.kind());
-    end(ending.status, ending.exit_code, error.what());
-  }
+  void fail(const Error& error) { end(error.kind(), error.what()); }
 
   // The job ends because of what is wrong with it.
   void report(const Diagnostics& findings) {
-    const Ending ending = ending_of(worst_kind(findings));
     const std::string more =
         findings.size() > 1 ? " (and " + counted(findings.size() - 1, "more error") + ")" : "";
-    end(ending.status, ending.exit_code, findings.front().message + more);
+    end(worst_kind(findings), findings.front().message + more);
     for (Diagnostic finding : findings) {
       const bool has_no_place = finding.file.empty() || finding.line == 0;
       if (has_no_place && job_.document) {
@@ -139,13 +135,15 @@ class JobRun {
   BatchResult result;
 
  private:
-  void end(Status status, int exit_code, std::string message) {
+  void end(Status status, ExitCode exit_code, std::string message) {
     result.status = status;
     result.exit_code = exit_code;
     result.message = std::move(message);
-    const bool is_stopped =
-        exit_code == 5 && result.message.find("stopped after ") != std::string::npos;
-    if (is_stopped && options_.timeout_seconds) result.message += " (--timeout)";
+  }
+
+  void end(ErrorKind kind, std::string message) {
+    const Ending ending = ending_of(kind);
+    end(ending.status, ending.exit_code, std::move(message));
   }
 
   // Reads and checks the job and its files. Returns false if the job ended here.
@@ -160,7 +158,7 @@ class JobRun {
     }
     if (options_.against != nullptr) return true;
     const std::string reason = checked_->reason_of_uncompared();
-    if (!reason.empty()) end(Status::uncompared, 1, reason);
+    if (!reason.empty()) end(Status::uncompared, exit_different, reason);
     return reason.empty();
   }
 

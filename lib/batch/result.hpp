@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exit_codes.hpp"
+
 namespace dmlop {
 
 /// The order is that of counts and of the table of statuses.
@@ -31,55 +33,47 @@ enum class Outcome : std::uint8_t { passed, skipped, failure, error };
 
 /// One way in which a job of some status may end.
 struct StatusEnding {
-  int exit_code;  // what a run of this job alone would end with
+  ExitCode exit_code;  // what a run of this job alone would end with
   Outcome outcome;
 };
 
+/// The endings of a status that has but one.
+constexpr std::array<StatusEnding, 2> always(ExitCode exit_code, Outcome outcome) {
+  return {{{exit_code, outcome}, {exit_code, outcome}}};
+}
+
 struct StatusInfo {
   std::string_view name;
-  std::string_view when;             // a job ends so
-  std::array<StatusEnding, 2> ends;  // the same twice where there is one
-  int severity;                      // among statuses of one exit code; 0: no news at all
+  std::string_view when;  // a job ends so
+  std::array<StatusEnding, 2> ends;
+  int severity;  // among statuses of one exit code; 0: no news at all
 };
 
 /// The statuses, in one place: what else knows a status asks here.
 inline constexpr std::array<StatusInfo, 12> statuses{{
-    {"PASSED",
-     "it ran and equals its golden files",
-     {{{0, Outcome::passed}, {0, Outcome::passed}}},
-     1},
+    {"PASSED", "it ran and equals its golden files", always(exit_done, Outcome::passed), 1},
     {"UPDATED",
      "its golden files were written (--update-golden)",
-     {{{0, Outcome::passed}, {1, Outcome::failure}}},
+     {{{exit_done, Outcome::passed}, {exit_different, Outcome::failure}}},
      4},
-    {"XFAIL", "it differs, as its xfail says", {{{0, Outcome::skipped}, {0, Outcome::skipped}}}, 3},
-    {"FAILED", "it ran and differs", {{{1, Outcome::failure}, {1, Outcome::failure}}}, 5},
-    {"XPASS",
-     "it passed, although its xfail says that it differs",
-     {{{1, Outcome::failure}, {1, Outcome::failure}}},
+    {"XFAIL", "it differs, as its xfail says", always(exit_done, Outcome::skipped), 3},
+    {"FAILED", "it ran and differs", always(exit_different, Outcome::failure), 5},
+    {"XPASS", "it passed, although its xfail says that it differs",
+     always(exit_different, Outcome::failure), 3},
+    {"MISTRUSTED", "it passed, but the comparison proves nothing",
+     always(exit_different, Outcome::failure), 2},
+    {"UNCOMPARED", "it has no golden file, and no output of it is kept",
+     always(exit_different, Outcome::failure), 1},
+    {"UNSUPPORTED", "it is valid, but not available here", always(exit_unavailable, Outcome::error),
      3},
-    {"MISTRUSTED",
-     "it passed, but the comparison proves nothing",
-     {{{1, Outcome::failure}, {1, Outcome::failure}}},
-     2},
-    {"UNCOMPARED",
-     "it has no golden file, and no output of it is kept",
-     {{{1, Outcome::failure}, {1, Outcome::failure}}},
-     1},
-    {"UNSUPPORTED",
-     "it is valid, but not available here",
-     {{{4, Outcome::error}, {4, Outcome::error}}},
-     3},
-    {"INVALID",
-     "the job, its description or a .npy file is wrong",
-     {{{3, Outcome::error}, {3, Outcome::error}}},
-     3},
+    {"INVALID", "the job, its description or a .npy file is wrong",
+     always(exit_invalid, Outcome::error), 3},
     {"ERROR",
      "the run failed, or a file could not be read or written",
-     {{{5, Outcome::error}, {6, Outcome::error}}},
+     {{{exit_run_failed, Outcome::error}, {exit_io_failed, Outcome::error}}},
      3},
-    {"SKIPPED", "its skip says so", {{{0, Outcome::skipped}, {0, Outcome::skipped}}}, 2},
-    {"NOT_RUN", "the batch stopped before", {{{0, Outcome::error}, {0, Outcome::error}}}, 0},
+    {"SKIPPED", "its skip says so", always(exit_done, Outcome::skipped), 2},
+    {"NOT_RUN", "the batch stopped before", always(exit_done, Outcome::error), 0},
 }};
 
 inline constexpr const StatusInfo& info(Status status) {
@@ -106,7 +100,7 @@ struct Location {
 struct BatchResult {
   std::string id;
   Status status = Status::not_run;
-  int exit_code = 0;          // one of the status's
+  int exit_code = exit_done;  // one of the status's
   std::string operator_name;  // "PADDING"; "" where it could not be made out
   std::string place;          // "jobs.jsonl:12"
   double seconds = 0;
@@ -143,7 +137,7 @@ using StatusCounts = std::array<std::uint64_t, statuses.size()>;
 /// The result of a batch.
 struct BatchSummary {
   StatusCounts counts{};
-  int exit_code = 0;  // the worst of the jobs'
+  int exit_code = exit_done;  // the worst of the jobs'
   double seconds = 0;
   std::uint64_t selected = 0;  // jobs of all shards
   std::uint64_t golden_created = 0;

@@ -13,8 +13,8 @@
 #include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
-#include "batch/selection.hpp"
 #include "batch/record_json.hpp"
+#include "batch/selection.hpp"
 
 namespace dmlop {
 namespace {
@@ -348,7 +348,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
     summary.seconds += result.seconds;
   }
   if (!diagnostics.empty()) {
-    summary.exit_code = worse_exit_code(summary.exit_code, 5);
+    summary.exit_code = worse_exit_code(summary.exit_code, exit_run_failed);
     summary.interrupted = "results are missing";
   }
   return std::move(merger.results);

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "../app/exit_codes.hpp"
+#include "base/exit_codes.hpp"
 #include "paths.hpp"
 #include "program.hpp"
 
@@ -120,7 +120,7 @@ TEST_CASE("no help shows how the parser checks values") {
 
 TEST_CASE("the exit codes are those that the users were promised") {
   std::vector<int> codes;
-  for (const auto& info : dmlop::app::exit_codes) codes.push_back(info.code);
+  for (const auto& info : exit_codes) codes.push_back(info.code);
   CHECK(codes == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 130});
   using dmlop::ErrorKind;
   using dmlop::app::exit_code_of;
@@ -140,7 +140,7 @@ TEST_CASE("help, man page and README have the same exit codes") {
     const auto lines = lines_of(where);
     return std::count(lines.begin(), lines.end(), what);
   };
-  for (const auto& info : dmlop::app::exit_codes) {
+  for (const auto& info : exit_codes) {
     const std::string code = std::to_string(info.code), meaning(info.meaning);
     CAPTURE(meaning);
     CHECK(count_of(help, "  " + std::string(3 - code.size(), ' ') + code + "  " + meaning) == 1);

@@ -1,4 +1,5 @@
-// The exit codes in one table. --help, the man page and the README show it.
+// The exit codes in one table. --help, the man page and the README show it, and a batch records the
+// one that a run of each job alone would end with.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 #include "base/error.hpp"
 
-namespace dmlop::app {
+namespace dmlop {
 
 enum ExitCode : int {
   exit_done = 0,
@@ -57,4 +58,4 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
   return exit_run_failed;
 }
 
-}  // namespace dmlop::app
+}  // namespace dmlop
