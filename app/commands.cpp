@@ -219,7 +219,7 @@ void add_feature_level_option(OptionList& command, std::optional<FeatureLevel>& 
             level = feature_level_named(name);
             if (!level) {
               refuse_option("--feature-level",
-                            "\"" + name + "\" is no feature level; write 1_0 to 6_4");
+                            "\"" + name + "\" is not a feature level; write 1_0 to 6_4");
             }
           },
           description)
@@ -273,7 +273,7 @@ SharedConfinement ConfineOption::confinement(const std::string& path) const {
   if (!is_given()) return nullptr;
   std::error_code ignored;
   if (!folder.empty() && !std::filesystem::is_directory(to_path(folder), ignored))
-    throw Error(ErrorKind::usage, "--confine: " + folder + " is no folder");
+    throw Error(ErrorKind::usage, "--confine: " + folder + " is not a folder");
   if (!folder.empty()) return std::make_shared<const Confinement>(folder);
   if (path != "-" && std::filesystem::is_directory(to_path(path), ignored))
     return std::make_shared<const Confinement>(path);

@@ -274,9 +274,10 @@ int convert(const ConvertOptions& options) {
     return convert_graph(*program, options, std::move(diagnostics));
   const OpenedFile& file = *program->file;
   if (is_of_graphs)
-    refuse(path +
-           " is no graph: --to-graph, --to-bin and --to-ops are for graphs in JSON and for those "
-           "that ONNX Runtime wrote");
+    refuse(
+        path +
+        " is not a graph: --to-graph, --to-bin and --to-ops are for graphs in JSON and for those "
+        "that ONNX Runtime wrote");
   if (to_model == file.has_model)
     refuse(path + (to_model ? " is a model already; --to-op makes an op description of it"
                             : " is an op description already; --to-model makes a model of it"));

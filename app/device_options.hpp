@@ -20,7 +20,7 @@ struct DeviceOptions {
   gpu::DeviceRequest request() const;
 };
 
-/// Opens the device. Where its choice needs saying, a line on stderr says it, unless `quiet`.
+/// Opens the device. Where its choice needs saying, a line says it, unless `quiet`.
 /// Errors: as those of Backend.
 Backend open_backend(const gpu::DeviceRequest& request, bool quiet);
 

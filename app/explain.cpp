@@ -59,7 +59,7 @@ void refuse_unknown_codes(const std::vector<std::string>& arguments) {
     for (const layer::HResult& known : layer::known_hresults()) names.emplace_back(known.name);
     const std::string nearest = did_you_mean(argument, names);
     throw Error(ErrorKind::usage,
-                "\"" + argument + "\" is no failure code that is known; " +
+                "\"" + argument + "\" is not a known failure code; " +
                     (nearest.empty() ? "write its number, such as 80070057" : nearest));
   }
 }

@@ -70,7 +70,7 @@ bool may_be_program(const std::string& path) {
          std::filesystem::is_directory(to_path(path), ignored) || is_binary_program({.path = path});
 }
 
-// A file *.bin that is no graph may be a tensor.
+// A file *.bin that is not a graph may be a tensor.
 void suggest_raw(const std::string& path, Diagnostics& diagnostics) {
   const bool is_bin = lower_case(path).ends_with(".bin");
   if (is_bin && !diagnostics.empty() && diagnostics.back().suggestion.empty())

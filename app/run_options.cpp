@@ -29,7 +29,7 @@ void add_expect_option(OptionList& command, RunOptions& options) {
               } else if (text.ends_with(".json")) {
                 refuse_option("--expect",
                               "\"" + text +
-                                  "\" is no golden .npy file; write the description first: " +
+                                  "\" is not a golden .npy file; write the description first: " +
                                   text + " --expect");
               } else {
                 options.request.expected.push_back(parse_named_file(text));

@@ -120,7 +120,7 @@ PathProblem Confinement::problem_of_file(const std::string& path) const {
   std::error_code error;
   const fs::file_type type = fs::status(to_path(path), error).type();
   if (type == fs::file_type::regular || type == fs::file_type::not_found) return {};
-  return {"is no regular file", "name a regular file; folders, pipes and devices are none"};
+  return {"is not a regular file", "name a regular file instead of a folder, a pipe or a device"};
 }
 
 }  // namespace dmlop

@@ -110,7 +110,7 @@ void require_folder(const std::string& path, const std::string& folder) {
   const fs::file_type type = fs::status(to_path(folder), error).type();
   if (type == fs::file_type::directory || type == fs::file_type::none) return;
   if (type != fs::file_type::not_found)
-    fail_io("creating " + path + ": " + folder + " is no folder");
+    fail_io("creating " + path + ": " + folder + " is not a folder");
   fail_io("creating " + path + ": folder " + folder +
           " does not exist; create it first (mkdir -p)");
 }
@@ -156,7 +156,7 @@ void OutputFile::State::refuse_terminal() const {
   const SystemFile opened = stream ? open_stream(error) : SystemFile::open_to_write(target, error);
   if (error || !opened.is_terminal()) return;
   throw Error(ErrorKind::usage, (path == "-" ? "standard output" : path) +
-                                    " is a terminal, and these bytes are no text; write them to a "
+                                    " is a terminal, and these bytes are not text; write them to a "
                                     "file, such as > FILE or -o FILE");
 }
 

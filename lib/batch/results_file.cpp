@@ -132,7 +132,7 @@ class Collector {
   [[noreturn]] static void refuse(const std::string& place, const std::string& line) {
     const std::string problem = problem_of_record(line);
     throw Error(ErrorKind::invalid_input,
-                place + ": this line is no record of a batch" +
+                place + ": this line is not a record of a batch" +
                     (problem.empty() ? "" : ": " + problem) +
                     "; name a file that dmlop batch --results wrote, or remove this one");
   }

@@ -88,7 +88,7 @@ std::filesystem::path to_path(const char* text) {
 
 ElementType to_element_type(std::uint32_t type, const std::string& name) {
   if (type < DMLOP_FLOAT32 || type > DMLOP_INT4)
-    refuse(name + ".type is " + std::to_string(type) + ", which is no dmlop_type");
+    refuse(name + ".type is " + std::to_string(type) + ", which is not a dmlop_type");
   return static_cast<ElementType>(type);
 }
 

@@ -167,7 +167,7 @@ class DebuggerReader {
   Value odd(std::size_t first) {
     while (touches() && !now().is("}")) ++at_;
     const Span written = span_from(first);
-    return unresolved(written, "it is no number of C++", "write it as C++ does, such as 0.5");
+    return unresolved(written, "it is not a C++ number", "write it as C++ does, such as 0.5");
   }
 
   // A number alone must fill its cell or member: "0,5" is two.

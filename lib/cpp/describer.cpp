@@ -152,7 +152,7 @@ Json Describer::nested_desc(const Value& desc, const std::string& name) {
   if (type.kind != Kind::word) return refuse(type, name + ".Type"), Json();
   const OperatorSpec* spec = find_spec(without(type.word, "DML_OPERATOR_"));
   if (spec == nullptr || !is_activation(spec->name)) {
-    refuse(type.written, name + ".Type", "it is no activation of DirectML",
+    refuse(type.written, name + ".Type", "it is not an activation of DirectML",
            "write a type such as DML_OPERATOR_ACTIVATION_RELU");
     return Json();
   }
@@ -348,7 +348,7 @@ Diagnostic Describer::no_operator() const {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (is_unknown_struct(tokens[i])) {
       const std::string name(tokens[i].text);
-      Diagnostic unknown = at(tokens[i].span, name + " is no operator's struct in DirectML.h");
+      Diagnostic unknown = at(tokens[i].span, name + " is not an operator's struct in DirectML.h");
       const std::string nearest = nearest_struct(name);
       unknown.suggestion =
           nearest.empty() ? "`dmlop ops` lists the operators" : "did you mean \"" + nearest + "\"?";

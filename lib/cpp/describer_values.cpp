@@ -129,7 +129,7 @@ Json Describer::integer(const Value& value, const std::string& name) {
   const auto found = number(value, name);
   if (!found) return nullptr;
   if (found->is_integer()) return json_of(*found);
-  refuse(value.written, name, "it is no integer", "write an integer");
+  refuse(value.written, name, "it is not an integer", "write an integer");
   return nullptr;
 }
 

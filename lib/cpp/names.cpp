@@ -55,7 +55,7 @@ Reader::Operand Reader::primary() {
     ++at_;
     const auto number = literal(token.text);
     if (!number)
-      return {unresolved(token.span, "it is no number of C++ that fits 64 bits",
+      return {unresolved(token.span, "it is not a C++ number that fits 64 bits",
                          "write a number such as 4 or 0.5f")};
     return {number_value(token.span, *number)};
   }

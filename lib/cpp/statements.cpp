@@ -228,7 +228,7 @@ void Reader::define() {
     const Unsure unsure(*this);
     value = evaluate(begin, end).value;
   } catch (const NotUnderstood&) {
-    value = unresolved(span_of(begin, end), "this macro is no number", "write its value");
+    value = unresolved(span_of(begin, end), "this macro is not a number", "write its value");
   }
   if (has_open_operator(begin, end))
     value = unresolved(span_of(begin, end),

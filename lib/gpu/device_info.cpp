@@ -97,7 +97,7 @@ std::vector<std::size_t> matching(std::string_view selector, const DeviceList& l
   for (const std::string& name : list.backends)
     forms += ", " + name + ", " + name + ":NUMBER, " + name + ":PART-OF-NAME";
   throw Error(ErrorKind::usage,
-              "\"" + text + "\" is no device; write one of " + forms + " (see dmlop devices)");
+              "\"" + text + "\" is not a device; write one of " + forms + " (see dmlop devices)");
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::optional<OpenedGraph> open_graph(const std::string& name, const std::string
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(to_path(name), ignored);
   const std::string path = is_folder ? description_in(name) : name;
-  // What is no regular file can be read only once.
+  // What is not a regular file can be read only once.
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
   return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {

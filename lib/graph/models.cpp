@@ -35,7 +35,7 @@ std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document
       with_context("reading the graph " + path,
                    [&] { return InputFile::open(PinnedFile(with.confinement, path)); });
       findings.push_back({.file = path,
-                          .message = "this is no serialized DirectML graph",
+                          .message = "this is not a serialized DirectML graph",
                           .rule = "sourcePath of a dmlSerializedGraph is a Partition_N.bin"});
       return std::nullopt;
     }

@@ -310,7 +310,7 @@ std::optional<Graph> read_graph(const std::string& file, std::span<const std::by
   } catch (const Error& error) {
     diagnostics.push_back(
         {.file = file,
-         .message = "this is no serialized DirectML graph: " + std::string(error.what())});
+         .message = "this is not a serialized DirectML graph: " + std::string(error.what())});
   }
   if (diagnostics.size() > before) return std::nullopt;
   return graph;

@@ -95,7 +95,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       parsed.problem = shown(token) + " is larger than all numbers that can be read";
       parsed.suggestion = "write a smaller number";
     } else if (const std::string lacks = part_after(fault, "invalid number; "); !lacks.empty()) {
-      parsed.problem = shown(token) + " is no number: " + lacks;
+      parsed.problem = shown(token) + " is not a number: " + lacks;
       expected = Expected::value;
     } else {
       parsed.problem = (token < strict_.size() ? "unexpected " + shown(token) : "the file ends") +
@@ -205,7 +205,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     value->end = cursor_;
     if (++value_count_ <= value_limit_) return value;
     parsed.problem =
-        "more than " + std::to_string(value_limit_) + " values; this is no op description";
+        "more than " + std::to_string(value_limit_) + " values; this is not an op description";
     parsed.suggestion = "write elements of tensors into .npy files";
     parsed.problem_at = value->begin;
     return nullptr;

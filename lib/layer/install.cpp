@@ -73,7 +73,7 @@ void rename(const std::string& from, const std::string& to) {
 void require_folder(const std::string& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(to_path(folder), ignored))
-    refuse(folder + " is no folder; name the folder of the application's .exe");
+    refuse(folder + " is not a folder; name the folder of the application's .exe");
 }
 
 void copy(const std::string& from, const std::string& to) {

@@ -83,7 +83,7 @@ class GraphReader {
       const std::string what = name + ".Desc->Operator";
       return memory_.refuse(what + " is " +
                                 (desc->operation == 0 ? "null" : hex_address(desc->operation)) +
-                                ", which is no operator",
+                                ", which is not an operator",
                             "it is an IDMLOperator of this device that was not released");
     }
     GraphNode node = operation->node;

@@ -71,7 +71,7 @@ class OperatorReader {
     const OperatorSpec* spec = spec_of(desc->type);
     if (spec == nullptr) {
       memory_.refuse("Type is " + std::to_string(desc->type) +
-                     ", which is no operator of DirectML 1.15.4");
+                     ", which is not an operator of DirectML 1.15.4");
       return std::nullopt;
     }
     ReadOperator read{.spec = spec,
@@ -146,7 +146,7 @@ class OperatorReader {
                      ", which are no DML_TENSOR_FLAGS");
     if (buffer.data_type < 1 || buffer.data_type > static_cast<int>(data_types.size())) {
       memory_.refuse(name + ".DataType is " + std::to_string(buffer.data_type) +
-                     ", which is no type of elements");
+                     ", which is not a type of elements");
       return std::nullopt;
     }
     const DataType type = static_cast<DataType>(buffer.data_type);
@@ -255,7 +255,7 @@ class OperatorReader {
     if (spec == nullptr || !is_activation(spec->name)) {
       memory_.refuse(name + ".Type is " +
                      (spec == nullptr ? std::to_string(desc.type) : "DML_OPERATOR_" + spec->name) +
-                     ", which is no activation");
+                     ", which is not an activation");
       return std::nullopt;
     }
     const auto fields = struct_of(*spec, desc.desc, name + ".Desc");

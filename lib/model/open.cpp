@@ -54,7 +54,7 @@ bool refuse_as_operator(const std::string& name, Diagnostics& diagnostics) {
   const std::string meant = operator_suggestion(name);
   if (meant.empty() && !is_in_capitals(name)) return false;
   diagnostics.push_back({.kind = ErrorKind::usage,
-                         .message = name + " is no file and no operator",
+                         .message = name + " is neither a file nor an operator",
                          .suggestion = !meant.empty() ? meant : "`dmlop ops` lists the operators"});
   return true;
 }

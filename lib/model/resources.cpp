@@ -208,7 +208,7 @@ class ResourceReader {
     }
     if (file->bytes().size() % size_of(*type_) != 0) {
       reading_.note(source, path + " has " + std::to_string(file->bytes().size()) +
-                                " bytes, which are no whole number of " +
+                                " bytes, which is not a whole number of " +
                                 std::string(name_of(*type_)));
     }
     return values_of_file(file, path, *type_);

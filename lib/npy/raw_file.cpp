@@ -59,7 +59,7 @@ Extent extent_of(const RawForm& form, std::uint64_t held, bool is_whole) {
   const std::uint64_t size = size_of(*form.data_type);
   if (form.sizes.empty()) {
     if (present % size != 0)
-      refuse(has + ", which are no whole number of elements of " +
+      refuse(has + ", which is not a whole number of elements of " +
              std::string(name_of(*form.data_type)) + " from byte " + std::to_string(offset) +
              " on: write another type, or the sizes behind it");
     return {offset, present};

@@ -86,7 +86,7 @@ class FormParser {
     const std::string nearest = nearest_name(upper, type_names());
     if (nearest.empty()) return false;
     refuse(text_, "has \"" + printable(std::string(part)) +
-                      "\", which is no data type; did you mean " + nearest +
+                      "\", which is not a data type; did you mean " + nearest +
                       "? If the name of a .npy file ends so, write " + text_ + ":npy");
   }
 

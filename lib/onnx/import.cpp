@@ -275,7 +275,7 @@ void Importer::map_node(const Node& node, const std::string& title, Scope& scope
     const auto found = values_.find(std::string(name));
     if (found == values_.end() && !name.empty())
       throw Refusal{"its input \"" + printable(std::string(name)) +
-                        "\" is no input of the model and no output of an earlier node",
+                        "\" is neither an input of the model nor an output of an earlier node",
                     "nodes stand in the order in which they run",
                     remedy_of_missing(name, node, scope), ErrorKind::invalid_input};
     inputs.push_back(name.empty() ? nullptr : &found->second);

@@ -32,7 +32,7 @@ void map_constant(Mapping& node) {
   if (const Attribute* value = node.find("value_ints"))
     return node.constant_output(
         0, data_of_list(DataType::Int64, value->integers, {value->integers.size()}));
-  Mapping::refuse("its value is no dense tensor of numbers");
+  Mapping::refuse("its value is not a dense tensor of numbers");
 }
 
 Sizes sizes_of(const std::vector<std::int64_t>& written) {

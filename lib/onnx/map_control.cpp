@@ -14,7 +14,7 @@ void map_if(Mapping& node) {
   node.ignore({"then_branch", "else_branch"});  // the other one
   const Attribute& attribute = *node.find(branch);
   if (attribute.graph == nullptr)
-    Mapping::refuse_invalid("its attribute " + std::string(branch) + " is no graph");
+    Mapping::refuse_invalid("its attribute " + std::string(branch) + " is not a graph");
   node.inlined = attribute.graph;
 }
 

@@ -103,7 +103,7 @@ void map_transpose(Mapping& node) {
   std::vector<std::size_t> sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i] != i) Mapping::refuse_invalid("its perm is no order of the dimensions");
+    if (sorted[i] != i) Mapping::refuse_invalid("its perm is not an order of the dimensions");
   }
   if (order.size() != value.sizes.size())
     Mapping::refuse_invalid("its perm has " + counted(order.size(), "dimension") +

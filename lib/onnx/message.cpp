@@ -31,7 +31,7 @@ auto Message::read(Read&& read) {
   } catch (const protozero::varint_too_long_exception&) {
     refuse("a number has more than 10 bytes");
   } catch (const protozero::exception&) {
-    refuse("this is no field of a protobuf message");
+    refuse("this is not a field of a protobuf message");
   }
 }
 

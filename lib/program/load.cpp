@@ -34,7 +34,7 @@ std::optional<LoweredGraph> load_program(const ProgramSource& source, const Grap
   if (program->kind == OpenedProgram::Kind::description)
     throw Error(ErrorKind::usage,
                 (source.path.empty() ? "this" : source.path) +
-                    " is no graph and no model: run an op description as an operation");
+                    " is neither a graph nor a model: run an op description as an operation");
   if (program->kind == OpenedProgram::Kind::graph)
     return program->graph ? lower_graph(*program->graph, request, diagnostics, notes)
                           : std::nullopt;

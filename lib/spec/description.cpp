@@ -145,7 +145,7 @@ class DescriptionReader {
 
   void refuse_operator(const json::Value& type, std::string_view name) {
     Diagnostic diagnostic = description_.document().at(
-        type, "type is " + json::describe(type) + ", which is no operator of DirectML");
+        type, "type is " + json::describe(type) + ", which is not an operator of DirectML");
     diagnostic.suggestion = operator_suggestion(name);
     diagnostic.rule = "`dmlop ops` lists the operators";
     reader_->add(std::move(diagnostic));

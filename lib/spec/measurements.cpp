@@ -42,7 +42,7 @@ SpeedValue value_of(const std::string& type, const Json& json, const Json& row) 
     } else if (name == "gops") {
       value.gops = number.get<double>();
     } else {
-      refuse("\"" + name + "\" is no share, milliseconds or gops", row);
+      refuse("\"" + name + "\" is neither share, milliseconds nor gops", row);
     }
   }
   if (json.empty()) refuse("a speed is missing", row);

@@ -358,7 +358,7 @@ TEST_CASE("an output that cannot be created says why, before anything is written
 
   write_text(folder / "file", "x");
   CHECK(output_error(folder / "file/out") ==
-        "creating " + (folder / "file/out") + ": " + (folder / "file") + " is no folder");
+        "creating " + (folder / "file/out") + ": " + (folder / "file") + " is not a folder");
   fs::create_symlink("loop", folder / "loop");
   CHECK(contains(output_error(folder / "loop"), "Too many levels of symbolic links"));
   CHECK(folder.list() == "file loop");

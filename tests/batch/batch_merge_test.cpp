@@ -167,7 +167,7 @@ TEST_CASE("--merge: a record whose exit code is none of its status is refused") 
       const auto refused = merge(record_line("a", row.status, other));
       CAPTURE(refused.error);
       CHECK(refused.code == 3);
-      CHECK(contains(refused.error, "r.jsonl:1: this line is no record of a batch"));
+      CHECK(contains(refused.error, "r.jsonl:1: this line is not a record of a batch"));
     }
     CHECK(merge(R"({"id": "a", "status": ")" + row.status + "\"}\n").code == 3);
   }
@@ -226,7 +226,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   folder.write("wrong.jsonl", record + "[]\n");
   const auto wrong = merge({"wrong.jsonl"});
   CHECK(wrong.code == 3);
-  CHECK(contains(wrong.error, "wrong.jsonl:2: this line is no record of a batch"));
+  CHECK(contains(wrong.error, "wrong.jsonl:2: this line is not a record of a batch"));
   // 256 would be 0 to whoever started the program.
   for (const char* code : {"256", "-1", "1e30", "0.5", "\"0\""}) {
     CAPTURE(code);

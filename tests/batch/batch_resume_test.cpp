@@ -189,14 +189,14 @@ TEST_CASE("records: a field of another type is no record, whatever reads it") {
       folder.write("r.jsonl", sound.dump() + "\n" + changed.dump() + "\n" + summary_line());
       const auto merged = folder.batch({"--merge", "r.jsonl", "--html", "h.html"});
       CHECK(merged.code == 3);
-      CHECK(contains(merged.error, "r.jsonl:2: this line is no record of a batch"));
+      CHECK(contains(merged.error, "r.jsonl:2: this line is not a record of a batch"));
       CHECK(folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"}).code == 3);
     }
   }
   folder.write("r.jsonl", R"({"id": "bad", "status": "PASSED", "exitCode": 0, "tags": 5})"
                           "\n");
   CHECK(contains(folder.batch({"--merge", "r.jsonl"}).error,
-                 "no record of a batch: its \"tags\" is of another type"));
+                 "not a record of a batch: its \"tags\" is of another type"));
 }
 
 TEST_CASE("--resume: another program runs all again, also of the same version") {
@@ -318,7 +318,7 @@ TEST_CASE("--resume: half a last line is cut off, another line that is no record
   const auto refused = folder.batch({"jobs", "--resume", "--results", "r.jsonl"});
   CHECK(refused.code == 3);
   CHECK(contains(refused.error,
-                 "r.jsonl:1: this line is no record of a batch; name a file that "
+                 "r.jsonl:1: this line is not a record of a batch; name a file that "
                  "dmlop batch --results wrote, or remove this one"));
   CHECK(folder.read("r.jsonl") == "no record\n" + records);
   // Nor is a file of something else cut off at its last line end.

@@ -170,7 +170,7 @@ TEST_CASE("from a debugger: a number is read to its end, and an address has one 
   for (const std::string odd : {"0,5", "1.5#", "1.#X", "1.5:2", "2/3"}) {
     CAPTURE(odd);
     CHECK(contains(with(odd).findings,
-                   "PaddingValue is not known from \"" + odd + "\": it is no number of C++"));
+                   "PaddingValue is not known from \"" + odd + "\": it is not a C++ number"));
   }
   const char* const again[] = {
       "+\t\tsizes,2\t0x000000d2f0eff530 {1, 5}\tconst unsigned int[2]\n",

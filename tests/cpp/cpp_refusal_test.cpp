@@ -80,7 +80,7 @@ TEST_CASE("from C++: what the text does not say is refused, with its place and a
       {"#define N 1 + 2\n", "N * 2", "what a macro without parentheses means"},
       {"", "2147483647 + 1", "C++ defines no value for it"},
       {"", "1 << 32", "C++ defines no value for it"},
-      {"", "99999999999999999999", "it is no number of C++ that fits 64 bits"},
+      {"", "99999999999999999999", "it is not a C++ number that fits 64 bits"},
       {"", "\"2\"", "it is a text"},
       {"", "new UINT", "this expression is not evaluated; \"new\" in it is not understood"},
       {"UINT n;", "n", "it is never given a value"},
@@ -233,13 +233,13 @@ TEST_CASE("from C++: members, structs and pointers that do not fit are refused")
       {"DML_BUFFER_TENSOR_DESC b = {}; DML_BUFFER_BINDING_DESC c = {};",
        "the text has no variable of a type DML_..._OPERATOR_DESC"},
       {"DML_OPERATOR_DESC o = {DML_OPERATOR_PADDING, &x};\nDML_PADING_OPERATOR_DESC d = {};",
-       "2:1: error: DML_PADING_OPERATOR_DESC is no operator's struct in DirectML.h\n"
+       "2:1: error: DML_PADING_OPERATOR_DESC is not an operator's struct in DirectML.h\n"
        "  help: did you mean \"DML_PADDING_OPERATOR_DESC\"?"},
       {"DML_PADDING_OPERATR_DESC d = {};",
-       "1:1: error: DML_PADDING_OPERATR_DESC is no operator's struct in DirectML.h\n"
+       "1:1: error: DML_PADDING_OPERATR_DESC is not an operator's struct in DirectML.h\n"
        "  help: did you mean \"DML_PADDING_OPERATOR_DESC\"?"},
       {"DML_FROBNICATE_OPERATOR_DESC d = {};",
-       "1:1: error: DML_FROBNICATE_OPERATOR_DESC is no operator's struct in DirectML.h\n"
+       "1:1: error: DML_FROBNICATE_OPERATOR_DESC is not an operator's struct in DirectML.h\n"
        "  help: `dmlop ops` lists the operators"},
       {"auto scope = dml::Graph(device);\nauto out = dml::Identity(in);",
        "1:14: error: DirectMLX (dml::) is not read\n  help: stop in DirectMLX.h"},

@@ -233,7 +233,7 @@ TEST_CASE("numbers that JSON does not have") {
       {"[01]", "t:1:2: error: wrong JSON: 01 is no JSON number\n  help: write 1"},
       {"[0x10]", "t:1:2: error: wrong JSON: 0x10 is no JSON number\n  help: write 16"},
       {"[1.]",
-       "t:1:2: error: wrong JSON: 1. is no number: expected digit after '.'\n  help: write 1.0"},
+       "t:1:2: error: wrong JSON: 1. is not a number: expected digit after '.'\n  help: write 1.0"},
       {R"("invalid number; x"d)",
        "t:1:20: error: wrong JSON: unexpected d; expected the end of the file\n  help: leave out "
        "what stands here and behind it"},
@@ -245,7 +245,8 @@ TEST_CASE("numbers that JSON does not have") {
       {"[1, inf]",
        "t:1:5: error: wrong JSON: unexpected inf; expected a value\n  help: write \"inf\""},
       {"[-Infinity]",
-       "t:1:2: error: wrong JSON: -Infinity is no number: expected digit after '-'\n  help: write "
+       "t:1:2: error: wrong JSON: -Infinity is not a number: expected digit after '-'\n  help: "
+       "write "
        "\"-inf\""},
   });
 }
@@ -256,7 +257,7 @@ TEST_CASE("numbers of programming languages are offered as JSON has them") {
     return Row{"[" + word + "]",
                "t:1:2: error: wrong JSON: " + word + " " + why + "\n  help: write " + number};
   };
-  const std::string no_digit = "is no number: expected digit after '.'";
+  const std::string no_digit = "is not a number: expected digit after '.'";
   const std::string any_value =
       "a number, true, false, a \"string\", a [list] or an {\"object\": 1}";
   check_rows({row("1.0f", "1.0"), row("-2.5F", "-2.5"), row("7u", "7"), row("7ULL", "7"),

@@ -122,8 +122,8 @@ TEST_CASE("graph batch: what is wrong with a job says so, and names the remedy")
       {R"({"graph": "cnn_relu_pool/Partition_0.bin", "bindings": 3})", "bindings is 3"},
       {R"({"graph": 3})", "graph is 3, must be a string"},
       {R"({"graph": ""})", "the path of a graph"},
-      {R"({"graph": "op.json"})", "this is no graph"},
-      {R"({"graph": "cnn_relu_pool/w1.bin"})", "this is no serialized DirectML graph"},
+      {R"({"graph": "op.json"})", "this is not a graph"},
+      {R"({"graph": "cnn_relu_pool/w1.bin"})", "this is not a serialized DirectML graph"},
       {R"({"graph": "nowhere.bin"})", "nowhere.bin"},
   };
   for (const Row& row : rows) {

@@ -107,16 +107,17 @@ TEST_CASE("graph bytes: findings name the byte and the node") {
   };
   for (const auto& [at, value, finding] : std::initializer_list<Row>{
            {0, 0,
-            "this is no serialized DirectML graph: byte 0: the offset of the root table is 0, "
+            "this is not a serialized DirectML graph: byte 0: the offset of the root table is 0, "
             "which leads nowhere in the file of 1208 bytes"},
            {0, 0x15,
-            "this is no serialized DirectML graph: byte 21: the root table is not aligned to 4 "
+            "this is not a serialized DirectML graph: byte 21: the root table is not aligned to 4 "
             "bytes"},
            {0x17, 0x7f,
-            "this is no serialized DirectML graph: byte 20: the list of the fields of the root "
+            "this is not a serialized DirectML graph: byte 20: the list of the fields of the root "
             "table would start at byte -2130706422"},
            {0x26, 1,
-            "this is no serialized DirectML graph: byte 36: the name of an output of the graph has "
+            "this is not a serialized DirectML graph: byte 36: the name of an output of the graph "
+            "has "
             "65537 items, more than the file has room for"},
            {0x5b, 3, "node 2 \"relu_5_dmlEp_0\": byte 84: a node is of kind 3, must be 1 or 2"},
            {0xa1, 'X',
@@ -174,10 +175,11 @@ TEST_CASE("graph bytes: parts that are used again and again do not fill the memo
   CHECK(findings_in(repeating_graph(1, 0, "")).starts_with("node 0: byte "));
   CHECK(findings_in(repeating_graph(10'000, 1, "x")).starts_with("node 0: byte "));
   CHECK(findings_in(repeating_graph(10'001, 0, "")) ==
-        "this is no serialized DirectML graph: the graph has 10001 nodes, must have at most 10000");
+        "this is not a serialized DirectML graph: the graph has 10001 nodes, must have at most "
+        "10000");
   const auto is_too_much = [](const std::string& bytes) {
     return findings_in(bytes) ==
-           "this is no serialized DirectML graph: its parts, counted as often as they are used, "
+           "this is not a serialized DirectML graph: its parts, counted as often as they are used, "
            "are "
            "too large for a file of " +
                std::to_string(bytes.size()) + " bytes";

@@ -101,10 +101,10 @@ TEST_CASE("graph in a model: a graph that cannot be read is one finding") {
   Json& net = model.json["dispatchables"]["net"];
   net["sourcePath"] = "input.x.npy";
   const std::string error = model.error();
-  CHECK(contains(error, "this is no serialized DirectML graph"));
+  CHECK(contains(error, "this is not a serialized DirectML graph"));
   CHECK_FALSE(contains(error, "no dispatchable is called"));
   net["sourcePath"] = "w1.bin";
-  CHECK(contains(model.error(), "this is no serialized DirectML graph"));
+  CHECK(contains(model.error(), "this is not a serialized DirectML graph"));
   net.erase("sourcePath");
   CHECK(contains(model.error(), "net.sourcePath"));
   net["sourcePath"] = "nowhere.bin";

@@ -88,9 +88,9 @@ TEST_CASE("graph program: a graph is recognized by its bytes, and a damaged one 
   for (const char* command : {"inspect", "check", "run"}) {
     const auto refused = folder.run({command, "half.bin"});
     CHECK(refused.code == 3);
-    CHECK(
-        refused.error.starts_with("half.bin: error: this is no serialized DirectML graph: byte 56: "
-                                  "the offset of a node is 908"));
+    CHECK(refused.error.starts_with(
+        "half.bin: error: this is not a serialized DirectML graph: byte 56: "
+        "the offset of a node is 908"));
     CHECK(folder.run({command, "half"}).code == 3);
   }
   CHECK(contains(folder.run({"inspect", "half.bin"}).error,
@@ -512,7 +512,8 @@ TEST_CASE("graph program: convert refuses what a graph is not, and files that it
     CHECK(result.code == 2);
     return result.error;
   };
-  CHECK(error({"op.json", "--to-bin", "g.bin"}).find("op.json is no graph") != std::string::npos);
+  CHECK(error({"op.json", "--to-bin", "g.bin"}).find("op.json is not a graph") !=
+        std::string::npos);
   CHECK(error({"Partition_0.bin", "--to-op", "o.json"})
             .find("is a graph: --node NAME --to-op OP.json writes one node, --to-graph") !=
         std::string::npos);

@@ -148,7 +148,7 @@ TEST_CASE("json graph: every mistake has its place") {
         "2: bindings.InputTensor is the edge \"paded\", which no input, constant or earlier node "
         "is\n"
         "5: InputTensor has no edge\n"
-        "6: type is the string \"PADING\", which is no operator of DirectML\n"
+        "6: type is the string \"PADING\", which is not an operator of DirectML\n"
         "7: the edge \"c\" is there already\n"
         "8: InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
         "10: constants.d.Values has 3 values, must have 2\n"

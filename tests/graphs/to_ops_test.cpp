@@ -127,7 +127,7 @@ TEST_CASE("to-ops: names that no file can have, and mistakes") {
   const auto no_graph =
       dmlop_program({"convert", "op.json", "--to-ops", "o"}, {.folder = folder.path()});
   CHECK(no_graph.code == 2);
-  CHECK(contains(no_graph.error, "op.json is no graph"));
+  CHECK(contains(no_graph.error, "op.json is not a graph"));
 }
 
 }  // namespace

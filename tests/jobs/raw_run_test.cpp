@@ -235,7 +235,7 @@ TEST_CASE("raw files: bindings and jobs name them") {
   CAPTURE(batch.output);
   CHECK(batch.code == 3);
   CHECK(contains(batch.output, "PASSED a"));
-  CHECK(contains(batch.output, "has \"FLOAT99\", which is no data type"));
+  CHECK(contains(batch.output, "has \"FLOAT99\", which is not a data type"));
   CHECK(contains(batch.output, "has a part \"..\""));
   // A file that changes makes --resume run the job again.
   folder.write("x.bin", bytes_of<float>({1, 2, 3, 5}));

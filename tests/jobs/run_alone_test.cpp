@@ -104,13 +104,13 @@ TEST_CASE("an operator's name: capitals are the operator, other letters a file t
   CHECK(contains(folder.dmlop({"check", "padding"}).error, "padding:1:1: error: "));
   const auto misspelt = folder.dmlop({"run", "PADING"});
   CHECK(misspelt.code == 2);
-  CHECK(contains(misspelt.error, "PADING is no file and no operator\n"));
+  CHECK(contains(misspelt.error, "PADING is neither a file nor an operator\n"));
   CHECK(contains(misspelt.error, "did you mean \"PADDING\" or \"PADDING1\"?"));
   const auto other = folder.dmlop({"run", "REDUCE_MEAN"});
   CHECK(other.code == 2);
-  CHECK(
-      contains(other.error,
-               "REDUCE_MEAN is no file and no operator\n  help: `dmlop ops` lists the operators"));
+  CHECK(contains(
+      other.error,
+      "REDUCE_MEAN is neither a file nor an operator\n  help: `dmlop ops` lists the operators"));
   CHECK(folder.dmlop({"run", "pad.json"}).code == 6);
 }
 
@@ -165,7 +165,8 @@ TEST_CASE("binary data never goes to a terminal") {
     CAPTURE(output);
     const auto result = on_terminal("dmlop run edge.json --cpu -i x.npy -o " + output);
     CHECK(result.code == 2);
-    CHECK(contains(result.output, " is a terminal, and these bytes are no text; write them to a "));
+    CHECK(
+        contains(result.output, " is a terminal, and these bytes are not text; write them to a "));
     CHECK(!contains(result.output, "NUMPY"));
   }
   const auto piped = on_terminal("dmlop run edge.json --cpu -i x.npy -o - | wc -c");

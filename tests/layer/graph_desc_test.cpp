@@ -205,7 +205,7 @@ TEST_CASE("layer: edges and nodes of a graph that are wrong become findings") {
   CHECK(after([](auto& g) { g.between[0].from_node = 1; }) ==
         "node \"second\" (DML_OPERATOR_ACTIVATION_TANH) waits for its own output");
   CHECK(after([](auto& g) { g.operators.erase(0x1001); }) ==
-        "Nodes[1].Desc->Operator is 0x0000000000001001, which is no operator");
+        "Nodes[1].Desc->Operator is 0x0000000000001001, which is not an operator");
   CHECK(after([](auto& g) {
           g.nodes[0] = {1, 0x10};
         }) ==

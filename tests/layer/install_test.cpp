@@ -208,7 +208,7 @@ TEST_CASE("layer: what is installed must be the layer, and into a folder") {
   CHECK(missing.code == 6);
   CHECK(missing.error.find("reading missing.dll: ") != std::string::npos);
   CHECK(test::dmlop_program({"layer", "install", "/none", "--dll", app.layer}).code == 2);
-  CHECK(test::dmlop_program({"layer", "uninstall", "/none"}).error.find("is no folder") !=
+  CHECK(test::dmlop_program({"layer", "uninstall", "/none"}).error.find("is not a folder") !=
         std::string::npos);
   CHECK(test::dmlop_program({"layer", "remove", app.folder.path()}).code == 2);
   const auto without = app.run("install");
@@ -265,7 +265,7 @@ TEST_CASE("explain: a code, a line of a log, and a text without either") {
   const auto misspelt = test::dmlop_program({"explain", "80070057", "E_OUTOFMEMORI"});
   CHECK(misspelt.code == 2);
   CHECK(misspelt.error ==
-        "dmlop: error: \"E_OUTOFMEMORI\" is no failure code that is known; did you mean "
+        "dmlop: error: \"E_OUTOFMEMORI\" is not a known failure code; did you mean "
         "\"E_OUTOFMEMORY\"?\n");
   const auto word = test::dmlop_program({"explain", "80070057", "other"});
   CHECK(word.code == 2);

@@ -223,8 +223,8 @@ TEST_CASE("layer: pointers that point nowhere become findings") {
   CHECK(messages_of(findings) ==
         "desc is null, must point to a DML_OPERATOR_DESC; "
         "desc is 0x7ffffffffffffff8, where no DML_OPERATOR_DESC can be read; "
-        "Type is 0, which is no operator of DirectML 1.15.4; "
-        "Type is -1, which is no operator of DirectML 1.15.4; "
+        "Type is 0, which is not an operator of DirectML 1.15.4; "
+        "Type is -1, which is not an operator of DirectML 1.15.4; "
         "Desc is null, must point to a DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC");
 }
 
@@ -242,9 +242,9 @@ TEST_CASE("layer: counts of four billion are not believed") {
 
 TEST_CASE("layer: numbers that are none of DirectML.h become findings") {
   CHECK(finding_after("PADDING", [](auto& b) { b.buffers[0]->data_type = 0; }) ==
-        "InputTensor.DataType is 0, which is no type of elements");
+        "InputTensor.DataType is 0, which is not a type of elements");
   CHECK(finding_after("PADDING", [](auto& b) { b.buffers[1]->data_type = 14; }) ==
-        "OutputTensor.DataType is 14, which is no type of elements");
+        "OutputTensor.DataType is 14, which is not a type of elements");
   CHECK(finding_after("PADDING", [](auto& b) { b.buffers[1]->flags = 6; }) ==
         "OutputTensor.Flags is 6, which are no DML_TENSOR_FLAGS");
   const auto type = [](std::int32_t number) {
@@ -269,7 +269,8 @@ TEST_CASE("layer: what is fused must be an activation without tensors, so that r
     return TypedDesc{static_cast<std::int32_t>(*operator_value("CONVOLUTION")),
                      reinterpret_cast<Address>(b.field("InputTensor"))};
   };
-  CHECK(fuse(itself) == "FusedActivation.Type is DML_OPERATOR_CONVOLUTION, which is no activation");
+  CHECK(fuse(itself) ==
+        "FusedActivation.Type is DML_OPERATOR_CONVOLUTION, which is not an activation");
   const auto relu = static_cast<std::int32_t>(*operator_value("ACTIVATION_RELU"));
   CHECK(fuse([&](StructBuilder& b) {
           return TypedDesc{relu, b.keep(std::vector<Address>{0, 0})};
@@ -282,7 +283,7 @@ TEST_CASE("layer: what is fused must be an activation without tensors, so that r
         }) == "FusedActivation.Desc is null, must point to a DML_ACTIVATION_RELU_OPERATOR_DESC");
   CHECK(fuse([](StructBuilder&) {
           return TypedDesc{9999, nowhere};
-        }) == "FusedActivation.Type is 9999, which is no activation");
+        }) == "FusedActivation.Type is 9999, which is not an activation");
 }
 
 // BOOL is an int: whatever is not 0 is TRUE.

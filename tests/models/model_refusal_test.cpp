@@ -165,7 +165,7 @@ TEST_CASE("models: mistakes in operators, with the messages of op descriptions")
     {R"(^{"Type": "PADDING"})",
      {"the field \"pad.type\" is missing\n  help: write \"type\": \"DML_OPERATOR_PADDING\""}},
     {R"({"type": ^"padding", "desc": {}})",
-     {"type is the string \"padding\", which is no operator of DirectML\n"
+     {"type is the string \"padding\", which is not an operator of DirectML\n"
       "  rule: `dmlop ops` lists the operators\n"
       "  help: did you mean \"PADDING\" or \"PADDING1\"?"}},
     missing("PaddingValue", "The value of mode CONSTANT, converted to the tensors' type: integers truncate toward "

@@ -333,7 +333,7 @@ TEST_CASE("model resources: files") {
       "--input-path, and then to the current folder\n");
   has(finding(source("cat.JPG", "UINT8")), "images are not read here: cat.JPG\n");
   has(read_one(source("raw.dat", "UINT16")).warnings,
-      "has 3 bytes, which are no whole number of UINT16\n");
+      "has 3 bytes, which is not a whole number of UINT16\n");
   // --input-path instead of the model's folder.
   CHECK(read(model_of("{" + source("UPPER.NPY") + "}"), {.input_folder = folder / "sub"},
              folder / "model.json")

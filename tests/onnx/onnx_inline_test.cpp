@@ -209,7 +209,7 @@ TEST_CASE("onnx inline: what a function or a branch does wrong is said with its 
   };
   const std::vector<std::pair<FunctionParts, std::string>> rows{
       {{"F", {"a"}, {"r"}, {node("Relu", {"x"}, {"r"})}},
-       "node \"node of y/node of r\" (Relu): its input \"node of y/x\" is no input"},
+       "node \"node of y/node of r\" (Relu): its input \"node of y/x\" is neither an input"},
       {{"F", {"a"}, {"r"}, {node("Frobnicate", {"a"}, {"r"})}},
        "node \"node of y/node of r\" (Frobnicate): dmlop does not read this operator"},
       {{"F", {"a"}, {"r"}, {node("Relu", {"a"}, {"b"})}}, "(own.F): what it runs writes no value"},

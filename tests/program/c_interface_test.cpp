@@ -465,9 +465,9 @@ TEST_CASE("C interface: wrong calls are told, and crash nothing") {
   CHECK(changed([](dmlop_tensor& t) { t.data = nullptr; }) == "inputs[0].data is NULL");
   CHECK(changed([](dmlop_tensor& t) { t.sizes = nullptr; }) == "inputs[0].sizes is NULL");
   CHECK(changed([](dmlop_tensor& t) { t.type = 14; }) ==
-        "inputs[0].type is 14, which is no dmlop_type");
+        "inputs[0].type is 14, which is not a dmlop_type");
   CHECK(changed([](dmlop_tensor& t) { t.type = 0; }) ==
-        "inputs[0].type is 0, which is no dmlop_type");
+        "inputs[0].type is 0, which is not a dmlop_type");
   CHECK(changed([](dmlop_tensor& t) { t.rank = 65; }) ==
         "inputs[0].rank is 65, must be at most 64");
   // The C++ interface answers.

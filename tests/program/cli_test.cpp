@@ -188,7 +188,7 @@ TEST_CASE("exit codes: wrong usage, with what to type instead") {
        "dmlop: error: --skip-code: \"256\" must be an integer from 0 to 255"},
       {{"run", "op.json", "--feature-level", "7_0"},
        2,
-       "dmlop: error: --feature-level: \"7_0\" is no feature level; write 1_0 to 6_4"},
+       "dmlop: error: --feature-level: \"7_0\" is not a feature level; write 1_0 to 6_4"},
       {{"check", "op.json", "--format", "xml"},
        2,
        "dmlop: error: --format: \"xml\" must be one of json, text"},

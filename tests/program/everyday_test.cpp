@@ -406,7 +406,7 @@ TEST_CASE("a device that a variable names is blamed on the variable") {
   const auto result = dmlop_program({"run", "op.json", "-i", "x.npy"},
                                     {.folder = files.path(), .environment = {"DMLOP_DEVICE=foo"}});
   CHECK(result.code == 2);
-  CHECK(contains(result.error, "DMLOP_DEVICE: \"foo\" is no device"));
+  CHECK(contains(result.error, "DMLOP_DEVICE: \"foo\" is not a device"));
 }
 
 TEST_CASE("convert takes one direction") {

@@ -123,7 +123,6 @@ TEST_CASE("the exit codes are those that the users were promised") {
   for (const auto& info : exit_codes) codes.push_back(info.code);
   CHECK(codes == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 130});
   using dmlop::ErrorKind;
-  using dmlop::app::exit_code_of;
   CHECK(exit_code_of(ErrorKind::usage) == 2);
   CHECK(exit_code_of(ErrorKind::invalid_input) == 3);
   CHECK(exit_code_of(ErrorKind::unavailable) == 4);

@@ -105,7 +105,7 @@ TEST_CASE("a folder {} is a folder, and an empty value is empty") {
   CHECK(folder.run({"check", "op.json", "--confine"}).code == 0);
   CHECK(folder.run({"check", "op.json", "--confine={}"}).code != 0);
   const auto outside = folder.run({"check", "{}/op.json", "--confine={]"});
-  CHECK(contains(outside.error, "--confine: {] is no folder"));
+  CHECK(contains(outside.error, "--confine: {] is not a folder"));
   folder.write("jobs.jsonl", named_job("a", "[y.npy]") + "\n");
   const auto result = folder.run({"batch", "--cpu", "--junit=", "jobs.jsonl"});
   CAPTURE(result.output);

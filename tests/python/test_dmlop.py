@@ -534,7 +534,7 @@ def test_operators_may_be_named_in_lower_case(tmp_path, monkeypatch):
 def test_programs_may_be_folders():
     assert len(dmlop.load(SAMPLES / "graph").nodes) == len(dmlop.load(SAMPLES / "graph/graph.json").nodes) > 0
     assert dmlop.load(SAMPLES / "onnx", dimensions={"batch": 2}).inputs[0].sizes[0] == 2
-    assert "padding/op.json is no graph and no model" in refusal(dmlop.Usage, lambda: dmlop.load(SAMPLES / "padding"))
+    assert "padding/op.json is neither a graph nor a model" in refusal(dmlop.Usage, lambda: dmlop.load(SAMPLES / "padding"))
 
 
 def test_threads_run_at_the_same_time():

@@ -91,17 +91,17 @@ TEST_CASE("op descriptions") {
       "  help: write \"DML_OPERATOR_PADDING\", or another operator of `dmlop ops`"}},
     {R"({"type": ^"PADING", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
-     {"type is the string \"PADING\", which is no operator of DirectML\n"
+     {"type is the string \"PADING\", which is not an operator of DirectML\n"
       "  rule: `dmlop ops` lists the operators\n"
       "  help: did you mean \"PADDING\" or \"PADDING1\"?"}},
     {R"({"type": ^"DML_OPERATOR_SLICE2", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
      R"("Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
-     {"type is the string \"DML_OPERATOR_SLICE2\", which is no operator of DirectML\n"
+     {"type is the string \"DML_OPERATOR_SLICE2\", which is not an operator of DirectML\n"
       "  rule: `dmlop ops` lists the operators\n"
       "  help: did you mean \"SLICE\" or \"SLICE1\"?"}},
     {R"({"type": ^"FROBNICATE", "desc": {"InputTensor": {"DataType": "FLOAT32", )"
      R"("Sizes": [4]}, "PaddingMode": "EDGE", "StartPadding": [1], "EndPadding": [2]}})",
-     {"type is the string \"FROBNICATE\", which is no operator of DirectML\n"
+     {"type is the string \"FROBNICATE\", which is not an operator of DirectML\n"
       "  rule: `dmlop ops` lists the operators"}},
     {R"({^"type": "PADDING", "Type": "PADDING", )"
      R"("desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"

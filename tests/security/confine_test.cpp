@@ -73,8 +73,8 @@ const std::vector<HostilePath> hostile_paths = seen_by_the_program({
     {"link.npy", "which leads out of jobs, through a symbolic link"},
     {"away/x.npy", "which leads out of jobs, through a symbolic link"},
     {"nowhere.npy", "which cannot be followed"},
-    {"pipe.npy", "which is no regular file"},
-    {"sub", "which is no regular file"},
+    {"pipe.npy", "which is not a regular file"},
+    {"sub", "which is not a regular file"},
 });
 
 std::string op_with(const std::string& bindings) {
@@ -138,8 +138,8 @@ TEST_CASE("confine: where a path leads counts, links followed, also for files th
     CHECK(contains(what(path), "through a symbolic link") == is_link);
   }
   CHECK(contains(what("nowhere.npy"), "cannot be followed"));
-  CHECK(what("pipe.npy") == "is no regular file");
-  CHECK(what("sub") == "is no regular file");
+  CHECK(what("pipe.npy") == "is not a regular file");
+  CHECK(what("sub") == "is not a regular file");
 
   // A folder whose name begins like the other's is another folder.
   folder.write("jobs2/x.npy", "x");
@@ -225,7 +225,7 @@ TEST_CASE("confine: FOLDER may be another one, and standard input has the curren
   CHECK(folder.run({"run", "jobs/op.json", "--cpu", "--confine=."}).code == 0);
   const auto none = folder.run({"run", "jobs/op.json", "--cpu", "--confine=none"});
   CHECK(none.code == 2);
-  CHECK(contains(none.error, "--confine: none is no folder"));
+  CHECK(contains(none.error, "--confine: none is not a folder"));
 
   CHECK(
       folder.run({"check", "-", "--confine"}, op_with(R"("InputTensor": "jobs/link.npy")")).code ==

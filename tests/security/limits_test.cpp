@@ -394,7 +394,7 @@ TEST_CASE("limits: records of earlier runs that nobody wrote are refused") {
     folder.write("old.jsonl", line + "\n");
     const auto result = folder.batch({"--merge", "old.jsonl", "--html", "report.html"});
     CHECK(result.code == 3);
-    CHECK(contains(result.error, "old.jsonl:1: this line is no record of a batch"));
+    CHECK(contains(result.error, "old.jsonl:1: this line is not a record of a batch"));
   }
   folder.write("old.jsonl", R"({"summary": {"complete": true, "shard": "0/18446744073709551615"}})"
                             "\n");

@@ -81,7 +81,7 @@ Dispatch dispatch_of(const JoinKernel& kernel, std::size_t begin, std::size_t en
 
 Dispatches dispatches_of(const JoinKernel& kernel) {
   if (!std::all_of(kernel.parts.begin(), kernel.parts.end(), is_plain))
-    return refused("its parts are no plain copies");
+    return refused("its parts are not plain copies");
   const auto has_many_axes = [](const IndexMapKernel& part) {
     return part.axes.size() >= axes_most;
   };

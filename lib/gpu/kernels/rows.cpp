@@ -198,7 +198,7 @@ Dispatches dispatches_of(const RowsKernel& kernel) {
                                  : shape->is_columns ? column_cut(*shape)
                                                      : row_cut(*shape, per_vector(type));
   const auto scale = layout_of(kernel, kernel.scale), bias = layout_of(kernel, kernel.bias);
-  if (!cut || !scale || !bias) return refused("its rows are no vectors of 16 bytes");
+  if (!cut || !scale || !bias) return refused("its rows are not vectors of 16 bytes");
   Dispatch dispatch;
   dispatch.kernel = shape->is_columns ? "rows_columns" : "rows";
   set_specialization(dispatch,

@@ -205,7 +205,7 @@ HRESULT STDMETHODCALLTYPE compile_operator(IDMLDevice* device, IDMLOperator* ope
       refusal.findings.push_back(
           {.message = "op is " +
                       (operation == nullptr ? "null" : hex_address(address_of(operation))) +
-                      ", which is no operator of this device"});
+                      ", which is not an operator of this device"});
     }
     call.report_refusal(refusal);
   });

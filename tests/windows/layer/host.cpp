@@ -152,7 +152,7 @@ void test_refusals() {
   device->CompileOperator(reinterpret_cast<IDMLOperator*>(0x20), 0, iid_compiled_operator, &made);
   check_equal<std::string>(new_log(),
                            "CompileOperator: refused (8007000E E_OUTOFMEMORY)\n  op is "
-                           "0x0000000000000020, which is no operator of this device\n",
+                           "0x0000000000000020, which is not an operator of this device\n",
                            "CompileOperator of a wild pointer");
   IDMLCompiledOperator* none[] = {nullptr};
   device->CreateOperatorInitializer(1, none, iid_operator_initializer, &made);
@@ -242,7 +242,7 @@ void test_graphs() {
         "an input without an edge: " + log);
   one.relu.reset();
   one.compile(device.get());
-  check(new_log().find("which is no operator") != std::string::npos,
+  check(new_log().find("which is not an operator") != std::string::npos,
         "an operator that was released");
   refuse_with(S_OK);
 }
@@ -302,7 +302,7 @@ void test_inside() {
       "1 node\n"
       "  inside it, DirectML failed to do this:\n"
       "    CompileOperator: refused (8007000E E_OUTOFMEMORY)\n"
-      "      op is null, which is no operator of this device\n",
+      "      op is null, which is not an operator of this device\n",
       "a call inside of another is said with it");
   refuse_with(S_OK);
   one.compile(device.get());
