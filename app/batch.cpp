@@ -15,6 +15,7 @@
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
 #include "model_commands.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -93,7 +94,7 @@ int merge(const BatchCommandOptions& options) {
   BatchPresenter presenter(options, std::nullopt);
   const auto rule = options.latest ? Disagreement::latest_counts : Disagreement::worst_counts;
   auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
-  if (!options.quiet) print_notes(warnings);
+  if (!options.quiet) print_warnings(warnings);
   RecordKeeper records(options);
   for (const BatchResult& result : results) presenter.show(result);
   for (const BatchResult& result : results) records.add(result.record);

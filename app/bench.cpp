@@ -12,6 +12,7 @@
 #include "bench_program.hpp"
 #include "bench_text.hpp"
 #include "job/folder.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -41,12 +42,12 @@ bool is_folder_of_jobs(const std::string& name) {
 
 // The jobs are called as a batch calls them.
 void add_jobs(const std::string& folder, std::vector<NamedBench>& benches, Diagnostics& diagnostics,
-              Diagnostics& notes) {
+              Diagnostics& warnings) {
   const auto manifest = open_manifest({{folder}}, diagnostics);
   while (auto job = manifest ? manifest->next() : std::nullopt) {
     append(diagnostics, job->findings);
     if (!job->skip_reason.empty()) {
-      notes.push_back({.file = job->place, .message = "it is skipped: " + job->skip_reason});
+      warnings.push_back({.file = job->place, .message = "it is skipped: " + job->skip_reason});
     } else if (job->findings.empty()) {
       benches.push_back({job->place, job->id});
     }
@@ -54,12 +55,12 @@ void add_jobs(const std::string& folder, std::vector<NamedBench>& benches, Diagn
 }
 
 std::vector<NamedBench> named_benches(const BenchCommandOptions& options, Diagnostics& diagnostics,
-                                      Diagnostics& notes) {
+                                      Diagnostics& warnings) {
   const std::vector<std::string>& names = options.description.names;
   std::vector<NamedBench> benches;
   for (const std::string& name : names) {
     if (is_folder_of_jobs(name)) {
-      add_jobs(name, benches, diagnostics, notes);
+      add_jobs(name, benches, diagnostics, warnings);
     } else {
       benches.push_back({name, names.size() > 1 ? name : ""});
     }
@@ -90,19 +91,20 @@ std::optional<BenchProgram> program_of(const NamedBench& bench, const BenchComma
 
 // What can be said about the baseline before anything is measured.
 BaselineComparison open_baseline(const BenchCommandOptions& options, Diagnostics& diagnostics,
-                                 Diagnostics& notes) {
+                                 Diagnostics& warnings) {
   BaselineComparison comparison(options.baseline.read(diagnostics),
                                 options.baseline.max_slowdown());
   if (!comparison.has_baseline()) return comparison;
   const Backend backend(options.device.request());
   comparison.check(bench_conditions(backend.spec(), backend.kind(), options.bench.execution),
-                   diagnostics, notes);
+                   diagnostics, warnings);
   return comparison;
 }
 
 // Checks all programs, before one is measured.
 void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& options,
-               const BaselineComparison& comparison, Diagnostics& diagnostics, Diagnostics& notes) {
+               const BaselineComparison& comparison, Diagnostics& diagnostics,
+               Diagnostics& warnings) {
   std::vector<std::string> cases, paths;
   for (const NamedBench& bench : benches) paths.push_back(bench.path);
   const std::vector<InputForm> forms = forms_among(paths);
@@ -116,7 +118,7 @@ void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& opti
     }
     append(diagnostics, found);
     if (!bench.program) continue;
-    append(notes, bench.program->notes);
+    append(warnings, bench.program->warnings);
     for (const std::string& name : bench.program->cases) cases.push_back(bench.prefix() + name);
   }
   if (diagnostics.empty()) comparison.check(cases, diagnostics);
@@ -215,13 +217,13 @@ class Bench {
 };
 
 int run_bench(const BenchCommandOptions& options) {
-  Diagnostics diagnostics, notes;
-  const BaselineComparison comparison = open_baseline(options, diagnostics, notes);
-  std::vector<NamedBench> programs = named_benches(options, diagnostics, notes);
-  check_all(programs, options, comparison, diagnostics, notes);
+  Diagnostics diagnostics, warnings;
+  const BaselineComparison comparison = open_baseline(options, diagnostics, warnings);
+  std::vector<NamedBench> programs = named_benches(options, diagnostics, warnings);
+  check_all(programs, options, comparison, diagnostics, warnings);
   if (!diagnostics.empty()) return report(diagnostics, options.format);
   const bool is_text = options.format == Format::text;
-  if (is_text) print_notes(notes);
+  if (is_text) print_warnings(warnings);
   Bench bench(programs, options);
   bench.measure_all();
   comparison.measure_suspects(bench.cases(), [&](const std::vector<std::size_t>& suspects) {
@@ -230,7 +232,7 @@ int run_bench(const BenchCommandOptions& options) {
   if (is_text) return comparison.show(bench.cases(), bench.nodes());
   Json json = bench.json();
   const int exit_code = comparison.add_to(json, bench.cases(), bench.nodes());
-  json["warnings"] = notes_json(notes);
+  json["warnings"] = warnings_json(warnings);
   print_json(json);
   return exit_code;
 }

@@ -139,7 +139,7 @@ void BaselineOptions::add_to(OptionList& command) {
 }
 
 void BaselineComparison::check(const BenchConditions& now, Diagnostics& diagnostics,
-                               Diagnostics& notes) const {
+                               Diagnostics& warnings) const {
   if (!baseline_) return;
   const BenchConditions& then = baseline_->conditions;
   const std::string measured = baseline_->file + " was measured ";
@@ -155,11 +155,11 @@ void BaselineComparison::check(const BenchConditions& now, Diagnostics& diagnost
                           std::to_string(now.threads),
                       "add --threads " + std::to_string(then.threads) + ", or " + renew));
   if (then.machine != now.machine)
-    notes.push_back({.file = baseline_->file,
-                     .message = "it was measured on another machine: " +
-                                (then.machine.empty() ? "unknown" : then.machine) + "; this is " +
-                                (now.machine.empty() ? "unknown" : now.machine),
-                     .suggestion = renew});
+    warnings.push_back({.file = baseline_->file,
+                        .message = "it was measured on another machine: " +
+                                   (then.machine.empty() ? "unknown" : then.machine) +
+                                   "; this is " + (now.machine.empty() ? "unknown" : now.machine),
+                        .suggestion = renew});
 }
 
 void BaselineComparison::check(const std::vector<std::string>& names,

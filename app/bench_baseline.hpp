@@ -61,7 +61,7 @@ class BaselineComparison {
   bool has_baseline() const { return baseline_.has_value(); }
   /// Adds a finding for each condition that an option gives and that is another one, and a note if
   /// the machine is another one.
-  void check(const BenchConditions& now, Diagnostics& diagnostics, Diagnostics& notes) const;
+  void check(const BenchConditions& now, Diagnostics& diagnostics, Diagnostics& warnings) const;
   /// Adds a finding if the baseline has none of these cases.
   void check(const std::vector<std::string>& names, Diagnostics& diagnostics) const;
 
@@ -72,7 +72,7 @@ class BaselineComparison {
       dmlop::measure_suspects(baseline_->cases, now, max_slowdown_, std::forward<Measure>(measure));
   }
 
-  /// Prints the table, or adds it to the document, and adds notes. Returns the exit code, which
+  /// Prints the table, or adds it to the document, and adds warnings. Returns the exit code, which
   /// cases decide and nodes do not.
   int show(const std::vector<TimedCase>& cases, const std::vector<TimedCase>& nodes) const;
   int add_to(nlohmann::ordered_json& json, const std::vector<TimedCase>& cases,

@@ -190,8 +190,8 @@ BenchReport bench_graph(const std::shared_ptr<const Model>& model, const gpu::De
 std::optional<BenchProgram> graph_bench(const Graph& graph, bool is_onnx,
                                         const BenchCommandOptions& options,
                                         Diagnostics& diagnostics) {
-  Diagnostics found, notes;
-  auto lowered = lower_graph(graph, {.checking = options.request.checking}, found, notes);
+  Diagnostics found, warnings;
+  auto lowered = lower_graph(graph, {.checking = options.request.checking}, found, warnings);
   // Inputs of an ONNX model are constants of the graph. What has no file is made up.
   const std::vector<NamedFile> none;
   if (lowered)
@@ -208,7 +208,7 @@ std::optional<BenchProgram> graph_bench(const Graph& graph, bool is_onnx,
                         device = options.device.request()](const BenchOptions& bench_options) {
     return bench_graph(model, device, bench_options);
   };
-  return BenchProgram{.cases = {graph_name}, .notes = std::move(notes), .measure = measure};
+  return BenchProgram{.cases = {graph_name}, .warnings = std::move(warnings), .measure = measure};
 }
 
 }  // namespace dmlop::app

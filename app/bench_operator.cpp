@@ -142,15 +142,15 @@ std::optional<BenchProgram> operator_bench(const OpenedFile& file,
         .conditions = bench_conditions(result.device, result.device_kind, bench_options.execution),
         .cases = {measured_case(name, result)}};
   };
-  return BenchProgram{.cases = {name}, .notes = job->warnings, .measure = measure};
+  return BenchProgram{.cases = {name}, .warnings = job->warnings, .measure = measure};
 }
 
 std::optional<BenchProgram> model_bench(const OpenedFile& file, const BenchCommandOptions& options,
                                         Diagnostics& diagnostics) {
   const ModelRequest request = options.model.request(options.request.checking);
-  Diagnostics notes;
+  Diagnostics warnings;
   auto read =
-      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, warnings);
   if (!read) return std::nullopt;
   const auto model = std::make_shared<const Model>(std::move(*read));
   const auto measure = [model,
@@ -158,7 +158,7 @@ std::optional<BenchProgram> model_bench(const OpenedFile& file, const BenchComma
     return bench_dispatches(*model, device, bench_options);
   };
   return BenchProgram{
-      .cases = dispatched_names(*model), .notes = std::move(notes), .measure = measure};
+      .cases = dispatched_names(*model), .warnings = std::move(warnings), .measure = measure};
 }
 
 }  // namespace dmlop::app

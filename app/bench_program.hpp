@@ -43,7 +43,7 @@ struct BenchReport {
 /// A program that was checked and can be measured.
 struct BenchProgram {
   std::vector<std::string> cases;  // their names
-  Diagnostics notes;
+  Diagnostics warnings;
   std::function<BenchReport(const BenchOptions& options)> measure;
 };
 

@@ -14,6 +14,7 @@
 #include "onnx_commands.hpp"
 #include "ops/operator.hpp"
 #include "spec/broadcast.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -117,7 +118,7 @@ class Checker {
     auto job = prepare_job(file.document, file.root(), request, Purpose::check, diagnostics);
     if (!job) return;
     Description& description = job->description;
-    if (!options_.quiet && options_.format == Format::text) print_notes(job->warnings);
+    if (!options_.quiet && options_.format == Format::text) print_warnings(job->warnings);
     std::string text = description.spec->name + ": " + tensors_text(description);
     const auto stretched = stretched_texts(description);
     for (const std::string& each : stretched) text += "\n  " + each;
@@ -126,22 +127,22 @@ class Checker {
          {"operator", "DML_OPERATOR_" + description.spec->name},
          {"tensors", tensors_json(description)},
          {"stretched", stretched},
-         {"warnings", notes_json(job->warnings)}});
+         {"warnings", warnings_json(job->warnings)}});
   }
 
   void check_model(const std::string& path, const OpenedFile& file, Diagnostics& diagnostics) {
-    Diagnostics notes;
+    Diagnostics warnings;
     const ModelRequest request = options_.model.request(options_.checking, options_.confine, path);
-    const auto model =
-        read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
-    if (!options_.quiet && options_.format == Format::text) print_notes(notes);
+    const auto model = read_model_with_graphs(file.document, file.document->root(), request,
+                                              diagnostics, warnings);
+    if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
     if (!model) return;
     add(path, model_summary(*model),
         {{"file", path},
          {"resources", model->resources.size()},
          {"dispatchables", operators_json(*model)},
          {"commands", model->commands.size()},
-         {"warnings", notes_json(notes)}});
+         {"warnings", warnings_json(warnings)}});
   }
 
   GraphRequest graph_request(const std::string& path) const {
@@ -151,14 +152,14 @@ class Checker {
   }
 
   void check_graph(const Graph& graph, Diagnostics& diagnostics) {
-    Diagnostics notes;
-    const auto lowered = lower_graph(graph, graph_request(graph.file), diagnostics, notes);
-    if (!options_.quiet && options_.format == Format::text) print_notes(notes);
+    Diagnostics warnings;
+    const auto lowered = lower_graph(graph, graph_request(graph.file), diagnostics, warnings);
+    if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
     if (!lowered) return;
     add(graph.file, model_summary(lowered->model),
         {{"file", graph.file},
          {"nodes", nodes_json(lowered->model)},
-         {"warnings", notes_json(notes)}});
+         {"warnings", warnings_json(warnings)}});
   }
 
   void add(const std::string& path, const std::string& text, Json json) {

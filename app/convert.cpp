@@ -25,6 +25,7 @@
 #include "onnx_commands.hpp"
 #include "ops/fixes.hpp"
 #include "spec/description.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -52,22 +53,12 @@ const std::map<InputForm, std::string> named_by_model{
   throw Error(ErrorKind::usage, message);
 }
 
-// Says what the conversion leaves out or changes. Returns it as findings if warnings are errors.
-Diagnostics refused_remarks(const Conversion& conversion, const ConvertOptions& options) {
-  Diagnostics remarks, refused;
-  for (const std::string& remark : conversion.remarks) {
-    remarks.push_back({.message = remark});
-    if (!options.quiet && !options.request.checking.warnings_as_errors)
-      print(StandardStream::error, {"dmlop: warning: ", remark, "\n"});
-  }
-  if (options.request.checking.warnings_as_errors) refuse_warnings(remarks, refused);
-  return refused;
-}
-
 int finish(const Conversion& conversion, const std::vector<std::string>& read,
            const ConvertOptions& options) {
-  const Diagnostics refused = refused_remarks(conversion, options);
+  Diagnostics warnings = conversion.warnings, refused;
+  if (options.request.checking.warnings_as_errors) refuse_warnings(warnings, refused);
   if (!refused.empty()) return report(refused, Format::text);
+  if (!options.quiet) print_warnings(warnings);
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
   for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
@@ -133,11 +124,11 @@ int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
     refuse("-i is for --to-ops where the input is a graph; a graph names its constants");
   if (!options.to_graph.empty() + !options.to_bin.empty() + !options.to_op.empty() + to_ops > 1)
     refuse("--to-graph, --to-bin, --to-op and --to-ops exclude each other; keep one of them");
-  Diagnostics notes;
+  Diagnostics warnings;
   const GraphRequest request{.checking = options.request.checking};
   std::optional<LoweredGraph> lowered;
-  if (opened.graph) lowered = lower_graph(*opened.graph, request, diagnostics, notes);
-  if (!options.quiet) print_notes(notes);
+  if (opened.graph) lowered = lower_graph(*opened.graph, request, diagnostics, warnings);
+  if (!options.quiet) print_warnings(warnings);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
   if (!options.to_op.empty()) return convert_node(*lowered, options);
   if (to_ops) return convert_to_ops(*lowered, opened.is_onnx, options);
@@ -157,7 +148,7 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
   complete_request(request, file, {}, diagnostics);
   const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
   if (!job) return report(diagnostics, Format::text);
-  if (!options.quiet) print_notes(job->warnings);
+  if (!options.quiet) print_warnings(job->warnings);
   stop_jobs_gently();
   std::vector<std::string> read{file.path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
@@ -165,11 +156,11 @@ int convert_op(const OpenedFile& file, const ConvertOptions& options) {
 }
 
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
-  Diagnostics diagnostics, notes;
+  Diagnostics diagnostics, warnings;
   const ModelRequest request = options.model.request(options.request.checking);
   const auto model =
-      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
-  if (!options.quiet) print_notes(notes);
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, warnings);
+  if (!options.quiet) print_warnings(warnings);
   if (!model) return report(diagnostics, Format::text);
   stop_jobs_gently();
   std::vector<std::string> read{file.path};
@@ -180,13 +171,13 @@ int convert_model(const OpenedFile& file, const ConvertOptions& options) {
 // What dmlop check says about the description, where the C++ stands.
 struct CheckedCpp {
   Diagnostics findings;
-  Diagnostics warnings;  // remarks of the conversion, then warnings of the check
+  Diagnostics warnings;  // those of the conversion, then those of the check
 
   int report() const { return findings.empty() ? exit_done : app::report(findings, Format::text); }
 };
 
 CheckedCpp check_made(const CppDescription& made, const ConvertOptions& options) {
-  CheckedCpp checked{.findings = {}, .warnings = made.remarks};
+  CheckedCpp checked{.findings = {}, .warnings = made.warnings};
   auto description = read_description(made.cpp_file, made.text,
                                       options.request.checking.feature_level, checked.findings);
   if (description) {
@@ -218,7 +209,7 @@ int convert_cpp(const ConvertOptions& options) {
     refuse_warnings(checked.warnings, checked.findings);
     return checked.report();
   }
-  if (!options.quiet) print_notes(checked.warnings);
+  if (!options.quiet) print_warnings(checked.warnings);
   if (options.to_op.empty() || options.to_op == "-") {
     print({Text::lines(made->text)});
     return checked.report();
@@ -231,7 +222,7 @@ int convert_cpp(const ConvertOptions& options) {
     return code;
   }
   const Conversion conversion{
-      .path = options.to_op, .text = made->text, .files = {}, .remarks = {}};
+      .path = options.to_op, .text = made->text, .files = {}, .warnings = {}};
   const int written = finish(
       conversion, is_stream ? std::vector<std::string>{} : std::vector{options.from_cpp}, options);
   if (checked.findings.empty()) return written;

@@ -56,10 +56,6 @@ struct ModelRun {
 int run_model(const OpenedFile& file, const ModelRun& options);
 int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagnostics diagnostics);
 
-/// Prints notes as warnings on standard error, and returns them as texts.
-void print_notes(const Diagnostics& notes);
-nlohmann::ordered_json notes_json(const Diagnostics& notes);
-
 /// "model of 3 resources, 1 dispatchable (PADDING) and 3 commands".
 std::string model_summary(const Model& model);
 

@@ -17,6 +17,7 @@
 #include "onnx/test_folder.hpp"
 #include "operator_times.hpp"
 #include "stopwatch.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -106,7 +107,7 @@ std::map<std::string, std::uint64_t> OnnxOptions::sizes() const {
 }
 
 int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const ModelRun& options) {
-  Diagnostics diagnostics, notes;
+  Diagnostics diagnostics, warnings;
   const auto model = onnx::open_onnx(onnx::model_in(folder), diagnostics);
   if (!model) return report(diagnostics, options.format);
   const std::vector<std::string> sets = onnx::data_sets_in(folder);
@@ -125,7 +126,7 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
   for (const std::string& set : sets) {
     SetResult result{set, {}, {}};
     const auto data =
-        onnx::prepare_data_set(*model, set, request, options.checking, diagnostics, notes);
+        onnx::prepare_data_set(*model, set, request, options.checking, diagnostics, warnings);
     if (!data) return report(diagnostics, options.format);
     const auto measure = [&](const Dispatchable& node, const std::function<void()>& run) {
       Stopwatch clock;
@@ -146,7 +147,7 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
               {"exitCode", exit_code},
               {"device", backend.spec()},
               {"dataSets", Json::array()},
-              {"warnings", notes_json(notes)}};
+              {"warnings", warnings_json(warnings)}};
     for (const SetResult& result : results)
       json["dataSets"].push_back(set_json(result, options.timings));
     print_json(json);

@@ -16,6 +16,7 @@
 #include "run_result.hpp"
 #include "stopwatch.hpp"
 #include "tensor_files.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -140,7 +141,7 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
     throw Error(ErrorKind::usage,
                 "--format json and -o - both need standard output; name a file for the output");
   }
-  if (options.format == Format::text && !options.quiet) print_notes(job->warnings);
+  if (options.format == Format::text && !options.quiet) print_warnings(job->warnings);
   return job;
 }
 

@@ -27,14 +27,12 @@
 #include "preview.hpp"
 #include "stopwatch.hpp"
 #include "tensor/element.hpp"
+#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// At most this many warnings are printed.
-constexpr std::size_t notes_shown = 1000;
 
 // Prints text of up to gigabytes in pieces of whole lines.
 void print_contents(const std::string& text, Fidelity fidelity) {
@@ -193,7 +191,7 @@ void print_text_result(const Model& model, const ModelRun& options,
   if (ending.edges != nullptr) print_edges(model, *ending.edges);
 }
 
-void print_json_result(const Model& model, const Diagnostics& notes, const Backend& backend,
+void print_json_result(const Model& model, const Diagnostics& warnings, const Backend& backend,
                        const CommandRunner& runner, bool has_timings,
                        const std::vector<NamedResource>& outputs, const Ending& ending) {
   Json json{{"status", ending.exit_code == exit_done ? "done" : "different"},
@@ -201,7 +199,7 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
             {"device", backend.spec()},
             {"commands", runner.done},
             {"outputs", ending.shown},
-            {"warnings", notes_json(notes)}};
+            {"warnings", warnings_json(warnings)}};
   if (has_timings) json["operators"] = runner.times_of_operators().json();
   for (const NamedResource& output : outputs) {
     const ResourceTensor tensor = tensor_of(model, output.resource);
@@ -222,12 +220,12 @@ void print_json_result(const Model& model, const Diagnostics& notes, const Backe
 /// Runs a model that was read, or reports what was found in it.
 class ModelRunner {
  public:
-  ModelRunner(const ModelRun& options, Diagnostics& diagnostics, Diagnostics& notes)
-      : options_(options), diagnostics_(diagnostics), notes_(notes) {}
+  ModelRunner(const ModelRun& options, Diagnostics& diagnostics, Diagnostics& warnings)
+      : options_(options), diagnostics_(diagnostics), warnings_(warnings) {}
 
   /// Returns the exit code. The model is null if there are findings.
   int run(const Model* model) {
-    if (!options_.quiet && options_.format == Format::text) print_notes(notes_);
+    if (!options_.quiet && options_.format == Format::text) print_warnings(warnings_);
     if (model != nullptr) name_files(*model);
     if (!diagnostics_.empty()) return report(diagnostics_, options_.format);
     if (!options_.quiet) note_other_extensions(options_.outputs);
@@ -245,7 +243,7 @@ class ModelRunner {
     if (options_.timings && options_.format == Format::text && !model->words.has_commands)
       runner.times_of_operators().print();
     if (options_.format == Format::json) {
-      print_json_result(*model, notes_, backend, runner, options_.timings, outputs_, ending);
+      print_json_result(*model, warnings_, backend, runner, options_.timings, outputs_, ending);
     } else {
       print_text_result(*model, options_, outputs_, ending);
     }
@@ -265,11 +263,11 @@ class ModelRunner {
       comparer_.emplace(model, options_.tolerance);
     std::vector<std::string> others;
     if (!options_.expected_edges.empty()) {
-      Diagnostics notes;
-      comparer_->expect_files(options_.expected_edges, diagnostics_, notes);
+      Diagnostics warnings;
+      comparer_->expect_files(options_.expected_edges, diagnostics_, warnings);
       if (options_.as_type && diagnostics_.empty()) comparer_->convert_files(*options_.as_type);
-      if (!options_.quiet && options_.format == Format::text) print_notes(notes);
-      notes_.insert(notes_.end(), notes.begin(), notes.end());
+      if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
+      warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
       others = comparer_->files();
       refuse_replaced_edges(model, others);
     }
@@ -335,7 +333,7 @@ class ModelRunner {
 
   const ModelRun& options_;
   Diagnostics& diagnostics_;
-  Diagnostics& notes_;
+  Diagnostics& warnings_;
   std::vector<NamedResource> outputs_;
   std::vector<NamedResource> expected_;
   std::optional<EdgeKeeper> keeper_;
@@ -384,25 +382,6 @@ ModelRequest ModelOptions::request(const Checking& checking, const ConfineOption
   return made;
 }
 
-void print_notes(const Diagnostics& notes) {
-  std::size_t shown = 0;
-  for (const Diagnostic& note : notes) {
-    if (shown == notes_shown) break;
-    ++shown;
-    print(StandardStream::error, {Text::lines(to_text(note, "warning")), "\n"});
-  }
-  if (shown < notes.size())
-    print(StandardStream::error, {"and ", notes.size() - shown, " more warnings\n"});
-}
-
-Json notes_json(const Diagnostics& notes) {
-  Json list = Json::array();
-  for (const Diagnostic& note : notes) {
-    if (list.size() < notes_shown) list.push_back(to_text(note, "warning"));
-  }
-  return list;
-}
-
 std::string model_summary(const Model& model) {
   std::vector<std::string> operators;
   for (const Dispatchable& dispatchable : model.dispatchables) {
@@ -421,21 +400,21 @@ std::string model_summary(const Model& model) {
 }
 
 int run_model(const OpenedFile& file, const ModelRun& options) {
-  Diagnostics diagnostics, notes;
+  Diagnostics diagnostics, warnings;
   const ModelRequest request =
       options.model.request(options.checking, options.confine, file.document->file());
   const auto model =
-      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, notes);
-  return ModelRunner(options, diagnostics, notes).run(model ? &*model : nullptr);
+      read_model_with_graphs(file.document, file.document->root(), request, diagnostics, warnings);
+  return ModelRunner(options, diagnostics, warnings).run(model ? &*model : nullptr);
 }
 
 int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagnostics diagnostics) {
-  Diagnostics notes;
+  Diagnostics warnings;
   std::optional<LoweredGraph> lowered;
   if (graph) {
     const GraphRequest request{.checking = options.checking,
                                .confinement = options.confine.confinement(graph->file)};
-    lowered = lower_graph(*graph, request, diagnostics, notes);
+    lowered = lower_graph(*graph, request, diagnostics, warnings);
   }
   if (!lowered) return report(diagnostics, options.format);
   bind_inputs(*lowered,
@@ -447,7 +426,7 @@ int run_graph(const std::optional<Graph>& graph, const ModelRun& options, Diagno
   for (auto* files : {&named.outputs, &named.expected}) {
     for (NamedFile& each : *files) each = with_edge_name(lowered->model, each);
   }
-  return ModelRunner(named, diagnostics, notes).run(&lowered->model);
+  return ModelRunner(named, diagnostics, warnings).run(&lowered->model);
 }
 
 }  // namespace dmlop::app

@@ -80,7 +80,7 @@ void print_result(const Job& job, const RunOptions& options, const std::string& 
       json["outputs"].push_back(output_json(output.name, *output.desc));
       json["outputs"].back().update(contents_json(output.elements()));
     }
-    if (!job.warnings.empty()) json["warnings"] = notes_json(job.warnings);
+    if (!job.warnings.empty()) json["warnings"] = warnings_json(job.warnings);
     if (const auto stretched = stretched_texts(job.description); !stretched.empty())
       json["stretched"] = stretched;
     Json comparisons = Json::array();

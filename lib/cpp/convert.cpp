@@ -98,32 +98,32 @@ std::optional<CppDescription> description_of_cpp(const std::string& file, const 
                                               std::to_string(cpp::max_text_bytes) +
                                               "; leave only the code of one description");
   Memory memory;
-  std::vector<Remark> remarks;
+  std::vector<Warning> warnings;
   with_context(file, [&] {
     if (is_of_debugger(text)) {
       read_debugger(text, memory);
     } else {
       require_closed(text);
-      Reader first(text, memory, remarks, definitions);
+      Reader first(text, memory, warnings, definitions);
       first.read();
       // What functions change that the text may call at any time is known at the end only.
       if (first.changed_elsewhere().empty()) return;
       memory = {};
-      remarks.clear();
-      Reader(text, memory, remarks, definitions, first.changed_elsewhere()).read();
+      warnings.clear();
+      Reader(text, memory, warnings, definitions, first.changed_elsewhere()).read();
     }
   });
   type_undeclared(memory);
   CppDescription description;
   Diagnostics findings;
-  Describer describer(file, text, memory, findings, description.remarks);
+  Describer describer(file, text, memory, findings, description.warnings);
   nlohmann::ordered_json json = describer.describe();
-  for (const Remark& remark : remarks)
-    description.remarks.push_back(describer.at(remark.written, remark.message));
+  for (const Warning& warning : warnings)
+    description.warnings.push_back(describer.at(warning.written, warning.message));
   for (const std::string& name : definitions.unused()) findings.push_back(unused(file, name));
   sort_by_position(findings);
   if (!is_of_debugger(text)) describer.add_other_ways(findings);
-  sort_by_position(description.remarks);
+  sort_by_position(description.warnings);
   diagnostics.insert(diagnostics.end(), findings.begin(), findings.end());
   if (!findings.empty()) return std::nullopt;
   if (judge) json = {{"type", json["type"]}, {"as", name_of(*judge)}, {"desc", json["desc"]}};

@@ -14,8 +14,8 @@
 namespace dmlop {
 
 struct CppDescription {
-  std::string text;     // of the JSON file
-  Diagnostics remarks;  // what is left out, or not certain
+  std::string text;      // of the JSON file
+  Diagnostics warnings;  // what is left out, or not certain
 
   std::string cpp_file, cpp_text;             // what it was made of
   std::map<std::string, std::size_t> places;  // "OutputTensor.Sizes[2]": where the C++ sets it

@@ -29,11 +29,11 @@ bool is_name(std::string_view name) {
 
 std::optional<Value> value_of(const std::string& text) {
   Memory memory;
-  std::vector<Remark> remarks;
+  std::vector<Warning> warnings;
   const Definitions none;
   if (text.size() > max_text_bytes) return std::nullopt;
   try {
-    return Reader(text, memory, remarks, none).read_expression();
+    return Reader(text, memory, warnings, none).read_expression();
   } catch (const Error&) {  // it is not closed, or nested too deeply
     return std::nullopt;
   }

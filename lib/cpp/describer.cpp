@@ -72,7 +72,7 @@ void Describer::warn_of_absence(const Value& value, const std::string& what,
                                              ", which DirectML refuses; the description leaves "
                                              "it out");
   warning.suggestion = "in C++, " + remedy;
-  remarks_.push_back(std::move(warning));
+  warnings_.push_back(std::move(warning));
 }
 
 Json Describer::buffer(const Value& desc, const std::string& name) {
@@ -103,9 +103,9 @@ Json Describer::buffer(const Value& desc, const std::string& name) {
   } else if (bytes.kind == Kind::number) {
     json["TotalTensorSizeInBytes"] = integer(bytes, part("TotalTensorSizeInBytes"));
   } else {
-    remarks_.push_back(at(bytes.written, part("TotalTensorSizeInBytes") +
-                                             " is left out: it follows from DataType, Sizes and "
-                                             "Strides, and this expression is not evaluated"));
+    warnings_.push_back(at(bytes.written, part("TotalTensorSizeInBytes") +
+                                              " is left out: it follows from DataType, Sizes and "
+                                              "Strides, and this expression is not evaluated"));
   }
   const Value alignment = member(desc, "GuaranteedBaseOffsetAlignment");
   if (!is_null(alignment))
@@ -391,8 +391,8 @@ void Describer::keep_different(std::vector<std::size_t>& roots) const {
   std::set<std::pair<std::size_t, std::string>> known;
   std::erase_if(roots, [&](std::size_t i) {
     const Variable& variable = memory_.variables()[i];
-    Diagnostics findings, remarks;
-    Describer describer(file_, text_, memory_, findings, remarks);
+    Diagnostics findings, warnings;
+    Describer describer(file_, text_, memory_, findings, warnings);
     const std::string json = describer.described(variable).dump();
     return findings.empty() && !known.emplace(variable.declared.begin, json).second;
   });

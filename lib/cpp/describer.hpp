@@ -21,12 +21,12 @@ nlohmann::ordered_json json_of(const Number& number);
 class Describer {
  public:
   Describer(std::string file, std::string_view text, const Memory& memory, Diagnostics& findings,
-            Diagnostics& remarks)
+            Diagnostics& warnings)
       : file_(std::move(file)),
         text_(text),
         memory_(memory),
         findings_(findings),
-        remarks_(remarks) {}
+        warnings_(warnings) {}
 
   /// The description in the variable that no other one uses. Adds a finding for each part that is
   /// not known; the JSON is whole only without one.
@@ -107,7 +107,7 @@ class Describer {
   std::string_view text_;
   const Memory& memory_;
   Diagnostics& findings_;
-  Diagnostics& remarks_;
+  Diagnostics& warnings_;
   std::map<std::string, std::size_t> places_;
   std::string variable_ = {}, operator_ = {};  // that are described
   std::set<std::string> open_ = {};            // messages about values that the text leaves open

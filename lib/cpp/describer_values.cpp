@@ -172,7 +172,7 @@ void Describer::warn_of_end(const Value& pointer, const std::string& name) {
   warning.suggestion =
       "in C++, let it live as long as the description: declare it where the function is called, "
       "and pass it by reference";
-  remarks_.push_back(std::move(warning));
+  warnings_.push_back(std::move(warning));
 }
 
 // The place of the elements that a pointer points to, and how many are before the first.

@@ -27,6 +27,6 @@ inline constexpr std::size_t max_nested_calls = 12;
 inline constexpr std::size_t max_functions = 256;
 inline constexpr std::size_t max_kept_names = 100'000;
 
-inline constexpr std::size_t max_remarks = 16;
+inline constexpr std::size_t max_warnings = 16;
 
 }  // namespace dmlop::cpp

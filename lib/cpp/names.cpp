@@ -289,11 +289,11 @@ void Reader::warn_of_descriptions(std::size_t begin, std::size_t end, const std:
     const bool is_member = tokens_[at].is(".") || tokens_[at].is("->");
     const bool is_name = !is_member && tokens_[at + 1].is_word();
     const auto variable = is_name ? find(std::string(tokens_[at + 1].text)) : std::nullopt;
-    if (!variable || remarks_.size() >= max_remarks) continue;
+    if (!variable || warnings_.size() >= max_warnings) continue;
     const Variable& passed = memory_.variables()[*variable];
     if (!passed.type.starts_with("DML_") || passed.is_constant) continue;
-    remarks_.push_back({tokens_[at + 1].span, passed.name + " is passed to " + function +
-                                                  "; what that changes in it is not known"});
+    warnings_.push_back({tokens_[at + 1].span, passed.name + " is passed to " + function +
+                                                   "; what that changes in it is not known"});
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace dmlop::cpp {
 
-struct Remark {
+struct Warning {
   Span written;
   std::string message;
 };
@@ -26,7 +26,7 @@ class Reader {
  public:
   /// `definitions` has values of names whose value the text does not say; they must live as long.
   /// `changed` has where the variables stand that another function changes.
-  Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
+  Reader(std::string_view text, Memory& memory, std::vector<Warning>& warnings,
          const Definitions& definitions, std::set<std::size_t> changed = {});
 
   /// Reads the whole text. Errors: invalid_input for a text that is nested too deeply or describes
@@ -368,7 +368,7 @@ class Reader {
   std::size_t next_scope_ = 1;
   std::size_t created_ = 0;  // so many variables there were when an operator was created
   Memory& memory_;
-  std::vector<Remark>& remarks_;
+  std::vector<Warning>& warnings_;
   std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> aliases_;
   std::map<std::string, Struct> structs_;  // by their names

@@ -36,13 +36,13 @@ void Reader::refuse_depth() const {
                                             "description");
 }
 
-Reader::Reader(std::string_view text, Memory& memory, std::vector<Remark>& remarks,
+Reader::Reader(std::string_view text, Memory& memory, std::vector<Warning>& warnings,
                const Definitions& definitions, std::set<std::size_t> changed)
     : text_(text),
       definitions_(definitions),
       tokens_(compiled_tokens_of(text, definitions)),
       memory_(memory),
-      remarks_(remarks),
+      warnings_(warnings),
       changed_(std::move(changed)) {
   limit_ = tokens_.size() - 1;
   match_brackets();
@@ -429,8 +429,8 @@ void Reader::assign(const Place& place, const std::string& symbol, Value value, 
   const bool is_element =
       !place.path.empty() && std::holds_alternative<std::size_t>(place.path.back());
   const bool is_whole_array = !is_element && (declared.is_array || declared.is_container);
-  if (place.variable < created_ && remarks_.size() < max_remarks)
-    remarks_.push_back({written, "an operator is created before this; the last value counts"});
+  if (place.variable < created_ && warnings_.size() < max_warnings)
+    warnings_.push_back({written, "an operator is created before this; the last value counts"});
   value = is_whole_array ? filled(std::move(value), std::nullopt, declared.type)
                          : typed(std::move(value), declared.type);
   memory_.count(value);

@@ -62,7 +62,7 @@ EdgeComparer::EdgeComparer(const Model& model, const std::optional<Tolerance>& t
 }
 
 void EdgeComparer::expect_files(const std::string& folder, Diagnostics& diagnostics,
-                                Diagnostics& notes) {
+                                Diagnostics& warnings) {
   const auto index = index_of(folder, diagnostics);
   const std::vector<std::string> names = edge_file_names(model_);
   std::map<std::string, std::size_t> resources;  // by edge, and by file
@@ -99,7 +99,7 @@ void EdgeComparer::expect_files(const std::string& folder, Diagnostics& diagnost
          .rule = "EDGE.npy is compared with the edge EDGE, or index.json says which edge a file is",
          .suggestion = "`dmlop run --keep-edges FOLDER` writes such files"});
   } else if (strangers > 0) {
-    notes.push_back(
+    warnings.push_back(
         {.message =
              stranger + " is that of no edge which a node writes" +
              (strangers > 1 ? ", nor are " + counted(strangers - 1, "other file") + " of its folder"

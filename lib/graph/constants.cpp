@@ -56,7 +56,7 @@ InitialValues values_of(const std::string& path, const SharedConfinement& confin
 std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode& node,
                                              const GraphConstant& constant,
                                              const GraphRequest& request, Diagnostics& diagnostics,
-                                             Diagnostics& notes) {
+                                             Diagnostics& warnings) {
   if (constant.view) return values_of(constant.view);
   if (!constant.path.empty()) return values_of(constant.path, request.confinement);
   if (!constant.name) return values_of(constant.bytes);
@@ -76,7 +76,7 @@ std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode
     finding.kind = error.kind();
     finding.message += error.what();
     finding.rule = "a constant is the file NAME.bin beside the graph";
-    (is_missing && request.constants_may_be_missing ? notes : diagnostics)
+    (is_missing && request.constants_may_be_missing ? warnings : diagnostics)
         .push_back(std::move(finding));
     return std::nullopt;
   }

@@ -11,7 +11,7 @@ namespace dmlop {
 std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode& node,
                                              const GraphConstant& constant,
                                              const GraphRequest& request, Diagnostics& diagnostics,
-                                             Diagnostics& notes);
+                                             Diagnostics& warnings);
 
 /// The same values with a byte for each of the `count` elements of 4 bits that the bytes hold.
 InitialValues unpacked_values(const InitialValues& packed, DataType type, std::uint64_t count);

@@ -67,8 +67,8 @@ struct Edge {
 class Lowering {
  public:
   Lowering(const Graph& graph, const GraphRequest& request, Diagnostics& diagnostics,
-           Diagnostics& notes)
-      : graph_(graph), request_(request), diagnostics_(diagnostics), notes_(notes) {
+           Diagnostics& warnings)
+      : graph_(graph), request_(request), diagnostics_(diagnostics), warnings_(warnings) {
     lowered_.model.file = graph.file;
     lowered_.model.words = graph_words;
     lowered_.unread_inputs = graph.unread_inputs;
@@ -148,7 +148,7 @@ class Lowering {
   }
 
   void lower_constant(const GraphNode& node, const GraphConstant& constant) {
-    const auto values = constant_values(graph_, node, constant, request_, findings_, notes_);
+    const auto values = constant_values(graph_, node, constant, request_, findings_, warnings_);
     for (const std::string& output : node.outputs) {
       Edge* edge = output.empty() ? nullptr : add_edge(output, Source::constant, title_of(node));
       if (edge == nullptr || !values) continue;
@@ -191,7 +191,7 @@ class Lowering {
                     request_.checking.judge.value_or(Judge::directml), findings, warnings);
     }
     move_to(findings_, findings, title);
-    move_to(notes_, warnings, title);
+    move_to(warnings_, warnings, title);
     return description;
   }
 
@@ -356,7 +356,7 @@ class Lowering {
   const Graph& graph_;
   const GraphRequest& request_;
   Diagnostics& diagnostics_;
-  Diagnostics& notes_;
+  Diagnostics& warnings_;
   Diagnostics findings_;  // of the node that is lowered
   std::size_t refused_ = 0;
   LoweredGraph lowered_;
@@ -366,13 +366,13 @@ class Lowering {
 }  // namespace
 
 std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& request,
-                                        Diagnostics& diagnostics, Diagnostics& notes) {
+                                        Diagnostics& diagnostics, Diagnostics& warnings) {
   const std::size_t before = diagnostics.size();
-  LoweredGraph lowered = Lowering(graph, request, diagnostics, notes).lower();
+  LoweredGraph lowered = Lowering(graph, request, diagnostics, warnings).lower();
   // Behind a mistake, they may only follow from it.
   if (diagnostics.size() == before)
-    notes.insert(notes.end(), graph.warnings.begin(), graph.warnings.end());
-  if (request.checking.warnings_as_errors) refuse_warnings(notes, diagnostics);
+    warnings.insert(warnings.end(), graph.warnings.begin(), graph.warnings.end());
+  if (request.checking.warnings_as_errors) refuse_warnings(warnings, diagnostics);
   if (diagnostics.size() > before) return std::nullopt;
   return lowered;
 }

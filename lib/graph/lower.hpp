@@ -36,7 +36,7 @@ struct GraphRequest {
 /// by what writes and reads it. Constants' files are opened, but not read. Mistakes become
 /// findings, and it returns a model only if there are none.
 std::optional<LoweredGraph> lower_graph(const Graph& graph, const GraphRequest& request,
-                                        Diagnostics& diagnostics, Diagnostics& notes);
+                                        Diagnostics& diagnostics, Diagnostics& warnings);
 
 /// Gives the inputs of a graph the request's files. Adds a finding for each input without a file,
 /// each file without an input, and each file with elements of another type or number. Files have

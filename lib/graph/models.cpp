@@ -10,10 +10,10 @@ namespace dmlop {
 namespace {
 
 std::optional<GraphPart> part_of(const Graph& graph, const ModelRequest& request,
-                                 Diagnostics& diagnostics, Diagnostics& notes) {
+                                 Diagnostics& diagnostics, Diagnostics& warnings) {
   auto lowered =
       lower_graph(graph, {.checking = request.checking, .confinement = request.confinement},
-                  diagnostics, notes);
+                  diagnostics, warnings);
   if (!lowered) return std::nullopt;
   GraphPart part{.model = std::move(lowered->model), .ports = {}};
   for (const GraphInput& input : lowered->inputs)
@@ -27,7 +27,7 @@ std::optional<GraphPart> part_of(const Graph& graph, const ModelRequest& request
 
 std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document> document,
                                             const json::Value& root, ModelRequest request,
-                                            Diagnostics& diagnostics, Diagnostics& notes) {
+                                            Diagnostics& diagnostics, Diagnostics& warnings) {
   request.read_graph = [](const std::string& path, const ModelRequest& with, Diagnostics& findings,
                           Diagnostics& remarks) -> std::optional<GraphPart> {
     const auto opened = open_graph(path, "the graph ", findings, with.confinement);
@@ -42,7 +42,7 @@ std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document
     if (!opened->graph) return std::nullopt;
     return part_of(*opened->graph, with, findings, remarks);
   };
-  return read_model(std::move(document), root, request, diagnostics, notes);
+  return read_model(std::move(document), root, request, diagnostics, warnings);
 }
 
 }  // namespace dmlop

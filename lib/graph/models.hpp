@@ -11,6 +11,6 @@ namespace dmlop {
 /// read_model(), for models with and without dispatchables of type dmlSerializedGraph.
 std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document> document,
                                             const json::Value& root, ModelRequest request,
-                                            Diagnostics& diagnostics, Diagnostics& notes);
+                                            Diagnostics& diagnostics, Diagnostics& warnings);
 
 }  // namespace dmlop

@@ -56,7 +56,7 @@ ProgramSource source_of(const Operation& source) {
 struct ReadProgram {
   std::optional<LoweredGraph> graph;  // nothing where there are findings
   Diagnostics findings;
-  Diagnostics notes;
+  Diagnostics warnings;
 };
 
 ReadProgram read_program(const Operation& source) {
@@ -67,7 +67,7 @@ ReadProgram read_program(const Operation& source) {
   ProgramSource program = source_of(source);
   if (!is_onnx_program(program)) refuse_known_inputs(source);
   program.inputs = std::move(known.files);
-  read.graph = load_program(program, request, read.findings, read.notes);
+  read.graph = load_program(program, request, read.findings, read.warnings);
   if (!read.findings.empty()) read.graph.reset();
   return read;
 }
@@ -146,7 +146,7 @@ bool is_program(const Operation& operation) {
 
 CheckResult check_program(const Operation& source) {
   const ReadProgram read = read_program(source);
-  CheckResult result{to_findings(read.findings), to_findings(read.notes, "warning"), {}};
+  CheckResult result{to_findings(read.findings), to_findings(read.warnings, "warning"), {}};
   if (!read.graph) return result;
   for (const BufferInfo& input : inputs_of(*read.graph)) result.tensors.push_back(input);
   for (TensorInfo& output : outputs_of(read.graph->model))
@@ -163,7 +163,7 @@ Program::Program(const Operation& source)
         state->inputs = inputs_of(state->graph);
         state->outputs = outputs_of(state->graph.model);
         state->nodes = nodes_of(state->graph.model);
-        state->warnings = to_findings(read.notes, "warning");
+        state->warnings = to_findings(read.warnings, "warning");
         return std::shared_ptr<const State>(std::move(state));
       })) {}
 

@@ -72,9 +72,9 @@ void explain_operator(const ReadOperator& operation, FeatureLevel level, Refusal
 }
 
 void explain_graph(const Graph& graph, FeatureLevel level, Refusal& refusal) {
-  Diagnostics found, notes;
+  Diagnostics found, warnings;
   const GraphRequest request{.checking = {.feature_level = level, .judge = Judge::directml}};
-  lower_graph(graph, request, found, notes);
+  lower_graph(graph, request, found, warnings);
   add_refusals(found, refusal.findings);
   refusal.help =
       "DMLOP_CAPTURE=FOLDER writes the graph, which dmlop check and dmlop run take; it has " +

@@ -30,7 +30,7 @@ class BindingReader {
     for (const FieldSpec& field : description_.spec->fields) {
       if (field.is_tensor()) tensors.push_back(field.name);
     }
-    reading_.notes.refuse_unknown(object_, tensors, "bindings of " + operator_);
+    reading_.warnings.refuse_unknown(object_, tensors, "bindings of " + operator_);
     refuse_repeated();
     for (const std::string& tensor : tensors) read_tensor(tensor);
     return std::move(bindings_);
@@ -165,10 +165,10 @@ class BindingReader {
   std::optional<std::uint64_t> read_offset(const json::Value& source, const std::string& tensor,
                                            std::optional<std::size_t> resource) {
     if (source.kind != Kind::object) return 0;
-    reading_.notes.refuse_unknown(source,
-                                  {"name", "elementCount", "elementSizeInBytes", "elementOffset",
-                                   "format", "counter", "counterOffsetBytes", "shape"},
-                                  "a binding");
+    reading_.warnings.refuse_unknown(source,
+                                     {"name", "elementCount", "elementSizeInBytes", "elementOffset",
+                                      "format", "counter", "counterOffsetBytes", "shape"},
+                                     "a binding");
     number(source, "elementCount", tensor);  // operators do not use it
     if (const json::Value* counter = source.find("counter"))
       find_resource(*counter, tensor + ".counter");
@@ -243,7 +243,7 @@ class BindingReader {
     if (!given || size_of(*given) == 1) return;
     if (*given == type || are_integers_alike(*given, type) || is_written_before(buffer)) return;
     const std::string is(name_of(type)), are(name_of(*given));
-    reading_.note(
+    reading_.warn(
         source,
         tensor + " is " + is + ", but the values of \"" + printable(buffer.name) + "\" are " + are,
         "a buffer has no type: its bytes are read as " + is,

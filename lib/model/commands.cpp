@@ -58,7 +58,7 @@ class CommandReader {
   }
 
   void read_dispatch() {
-    reading_.notes.refuse_unknown(
+    reading_.warnings.refuse_unknown(
         written_, {"type", "dispatchable", "bindings", "threadGroupCount"}, "a dispatch");
     const json::Value* name = written_.find("dispatchable");
     const std::string graph = name != nullptr ? name->text : "";
@@ -98,7 +98,7 @@ class CommandReader {
   }
 
   void read_print() {
-    reading_.notes.refuse_unknown(written_, {"type", "resource", "verbose"}, "a print");
+    reading_.warnings.refuse_unknown(written_, {"type", "resource", "verbose"}, "a print");
     const auto resource = find_resource();
     bool verbose = false;
     if (const json::Value* value = written_.find("verbose"))
@@ -120,8 +120,8 @@ class CommandReader {
   }
 
   void read_write_file() {
-    reading_.notes.refuse_unknown(written_, {"type", "resource", "targetPath", "dimensions"},
-                                  "a writeFile");
+    reading_.warnings.refuse_unknown(written_, {"type", "resource", "targetPath", "dimensions"},
+                                     "a writeFile");
     const auto resource = find_resource();
     const auto target = required_string(reading_, written_, name_, "targetPath", "out.npy");
     const json::Value* written_dimensions = written_.find("dimensions");
@@ -170,7 +170,7 @@ class CommandReader {
           "a file of these dimensions would promise more, or less, than it holds",
           "write [" + std::to_string(held) + "], or sizes that make " + std::to_string(held));
     } else if (*count < held) {
-      reading_.note(place, "of the " + std::to_string(held) + " elements of " + name +
+      reading_.warn(place, "of the " + std::to_string(held) + " elements of " + name +
                                " only the first " + std::to_string(*count) + " are written");
     }
     return sizes;
@@ -195,7 +195,7 @@ class CommandReader {
     if (may_have_several_writers(command.path)) return;
     std::string& writer = reading_.written_files[written_path(command.path)];
     if (!writer.empty())
-      reading_.note(*written_.find("targetPath"),
+      reading_.warn(*written_.find("targetPath"),
                     printable(command.target) + " replaces what " + writer + " writes to this file",
                     "as in DxDispatch, a later writeFile replaces an earlier one",
                     "write to another file");

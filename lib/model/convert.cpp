@@ -40,7 +40,7 @@ class ModelMaker {
       for (std::size_t i = 0; description_.find_tensor(field.name, i) != nullptr; ++i)
         add(field, i);
     }
-    remark_on_dxdispatch();
+    warn_of_dxdispatch();
     const std::string name = lower_case(description_.spec->name);
     Json dispatchable{{"type", "DML_OPERATOR_" + description_.spec->name}, {"desc", fields_}};
     if (!owned_.empty()) dispatchable["bindings"] = owned_;
@@ -107,11 +107,11 @@ class ModelMaker {
     if (!is_swapped && !header.fortran_order && !is_stream && file.is_npy())
       return path_from(conversion_.path, path);
     const std::string copy = companion_path(conversion_.path, resource);
-    conversion_.remarks.push_back(path + " is copied to " + copy + ": " +
-                                  (is_stream        ? "standard input has no name"
-                                   : !file.is_npy() ? "DxDispatch reads sizes from .npy files only"
-                                   : is_swapped     ? "DxDispatch misreads big-endian files"
-                                                    : "DxDispatch refuses files in Fortran order"));
+    conversion_.warn(path + " is copied to " + copy + ": " +
+                     (is_stream        ? "standard input has no name"
+                      : !file.is_npy() ? "DxDispatch reads sizes from .npy files only"
+                      : is_swapped     ? "DxDispatch misreads big-endian files"
+                                       : "DxDispatch refuses files in Fortran order"));
     NpyHeader plain = header;
     if (keeps_order) plain.sizes = {file.element_count()};
     has_copy_in_c_order_ = !keeps_order;
@@ -153,40 +153,40 @@ class ModelMaker {
     const auto bound = std::find_if(job_.outputs.begin(), job_.outputs.end(), is_of);
     if (bound != job_.outputs.end() && bound->path != "-") target = to_text(to_path(bound->path));
     if (lower_case(to_text(to_path(target).extension())) != ".npy") {
-      conversion_.remarks.push_back("the output goes to " + target +
-                                    ".npy, because DxDispatch writes a .npy file only if its name "
-                                    "ends in .npy");
+      conversion_.warn("the output goes to " + target +
+                       ".npy, because DxDispatch writes a .npy file only if its name "
+                       "ends in .npy");
       target += ".npy";
     }
     if (desc.strides)
-      conversion_.remarks.push_back("the Strides of " + tensor_name(tensor, element) +
-                                    " are left out: its file holds the logical tensor");
+      conversion_.warn("the Strides of " + tensor_name(tensor, element) +
+                       " are left out: its file holds the logical tensor");
     writes_.push_back({{"type", "writeFile"},
                        {"resource", resource},
                        {"targetPath", target},
                        {"dimensions", desc.sizes}});
   }
 
-  void remark_on_dxdispatch() {
-    const auto remark = [&](const std::string& text) { conversion_.remarks.push_back(text); };
+  void warn_of_dxdispatch() {
     const std::string operator_name = "DML_OPERATOR_" + description_.spec->name;
     for (const char* unknown : {"FOLD", "UNFOLD", "RESAMPLE3", "SCATTER_ELEMENTS"}) {
       if (description_.spec->name == unknown)
-        remark(operator_name + " is unknown to DxDispatch; the model runs with dmlop only");
+        conversion_.warn(operator_name +
+                         " is unknown to DxDispatch; the model runs with dmlop only");
     }
     for (const Field& field : description_.fields) {
       const auto* value = std::get_if<std::int64_t>(&field.value);
       if (field.spec->kind != FieldKind::enumeration || value == nullptr) continue;
       for (const EnumValue& entry : enum_values(field.spec->enum_name)) {
         if (entry.value == *value && entry.introduced > dxdispatch_level)
-          remark(field.spec->name + " " + entry.name +
-                 " is unknown to DxDispatch; the model runs with dmlop only");
+          conversion_.warn(field.spec->name + " " + entry.name +
+                           " is unknown to DxDispatch; the model runs with dmlop only");
       }
     }
     if (description_.feature_level != newest_feature_level)
-      remark("a model has no feature level: run it with --feature-level " +
-             to_text(description_.feature_level) + " (DxDispatch: --dml_feature_level " +
-             to_text(description_.feature_level) + ")");
+      conversion_.warn("a model has no feature level: run it with --feature-level " +
+                       to_text(description_.feature_level) + " (DxDispatch: --dml_feature_level " +
+                       to_text(description_.feature_level) + ")");
   }
 
   const Job& job_;
@@ -218,15 +218,13 @@ class OpMaker {
         } else if (field.is_input()) {
           bindings_[binding.tensor] = file_of(binding, desc);
         } else if (desc.strides) {
-          conversion_.remarks.push_back("the Strides of " +
-                                        tensor_name(binding.tensor, binding.element) +
-                                        " are left out: its file holds the logical tensor");
+          conversion_.warn("the Strides of " + tensor_name(binding.tensor, binding.element) +
+                           " are left out: its file holds the logical tensor");
         }
       }
     }
     if (model_.commands.size() > 1)
-      conversion_.remarks.push_back(
-          "print and writeFile are left out: name the output's file with run -o");
+      conversion_.warn("print and writeFile are left out: name the output's file with run -o");
     Json op{{"type", "DML_OPERATOR_" + description.spec->name}};
     if (description.feature_level != newest_feature_level)
       op["featureLevel"] = to_text(description.feature_level);

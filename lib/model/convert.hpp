@@ -22,7 +22,9 @@ struct Conversion {
   std::string path;  // of the JSON file
   std::string text;
   std::vector<ConvertedFile> files;  // .npy files beside it
-  std::vector<std::string> remarks;  // what changes, and what the other tool will not accept
+  Diagnostics warnings;              // what changes, and what the other tool will not accept
+
+  void warn(const std::string& message) { warnings.push_back({.file = path, .message = message}); }
 };
 
 /// A model for `path` with a resource for each tensor, one dispatch and one writeFile. Every input

@@ -48,7 +48,7 @@ class Translator {
                    const std::vector<std::string>& beside) {
     std::vector<std::string> known = spec_.field_names();
     known.insert(known.end(), beside.begin(), beside.end());
-    reading_.notes.refuse_unknown(from, known, std::string(operator_prefix) + spec_.name);
+    reading_.warnings.refuse_unknown(from, known, std::string(operator_prefix) + spec_.name);
     for (const FieldSpec& field : spec_.fields) {
       const json::Member* member = find_member(from, field.name);
       if (member == nullptr) continue;
@@ -76,7 +76,7 @@ class Translator {
       copy_tensor(value, copy, name);
       return copy;
     }
-    reading_.notes.refuse_unknown(value, {"Type", "Desc"}, "a tensor desc with Desc");
+    reading_.warnings.refuse_unknown(value, {"Type", "Desc"}, "a tensor desc with Desc");
     for (const char* member_name : {"Type", "Desc"}) {
       if (const json::Member* member = find_member(value, member_name))
         copy.members.push_back(*member);
@@ -90,7 +90,7 @@ class Translator {
   void copy_tensor(const json::Value& from, json::Value& to, const std::string& name) {
     std::vector<std::string> known(tensor_desc_members.begin(), tensor_desc_members.end());
     std::erase(known, "Broadcast");  // is unknown to DxDispatch
-    reading_.notes.refuse_unknown(from, known, "a tensor desc");
+    reading_.warnings.refuse_unknown(from, known, "a tensor desc");
     for (const std::string& member_name : known) {
       const json::Member* member = find_member(from, member_name);
       if (member == nullptr) continue;
@@ -107,7 +107,7 @@ class Translator {
            const std::string& count_name) {
     const auto number = count_of(count);
     if (!number || *number == 0 || *number >= array.items.size()) return;
-    reading_.note(array, name + " has " + counted(array.items.size(), "value") + ", of which " +
+    reading_.warn(array, name + " has " + counted(array.items.size(), "value") + ", of which " +
                              count_name + " takes the first " + std::to_string(*number));
     array.items.resize(*number);
   }
@@ -115,7 +115,7 @@ class Translator {
   // DxDispatch does not know values that are newer than it.
   void note_unknown_enum_value(const FieldSpec& field, const json::Value& value) {
     if (field.enum_name != "DML_PADDING_MODE" || !value.text.ends_with("WRAP")) return;
-    reading_.note(value, field.name + " WRAP is unknown to DxDispatch itself");
+    reading_.warn(value, field.name + " WRAP is unknown to DxDispatch itself");
   }
 
   ModelReading& reading_;
@@ -169,7 +169,7 @@ class DispatchableReader {
         reading_.shared_document, std::move(shared), reading_.request.checking.feature_level,
         reading_.request.checking.judge.value_or(Judge::directml), findings, warnings);
     for (Diagnostic& finding : findings) reading_.diagnostics.push_back(std::move(finding));
-    for (Diagnostic& warning : warnings) reading_.notes.add(std::move(warning));
+    for (Diagnostic& warning : warnings) reading_.warnings.add(std::move(warning));
   }
 
   void copy_operator(json::Value& root, const OperatorSpec& spec) {
@@ -177,7 +177,7 @@ class DispatchableReader {
                                           "dmlCompileType", "executionFlags", "bindings"};
     Translator translator(reading_, spec);
     if (const json::Member* desc = first_of("Desc", "desc")) {
-      reading_.notes.refuse_unknown(written_, beside, "a dispatchable");
+      reading_.warnings.refuse_unknown(written_, beside, "a dispatchable");
       root.members.push_back({desc->name, desc->begin, desc->value});
       if (desc->value.kind == Kind::object) {
         json::Value& fields = root.members.back().value;

@@ -25,7 +25,7 @@ class GraphDispatch {
     const std::size_t before = reading_.diagnostics.size();
     std::vector<std::string> names;
     for (const GraphPort& port : graph_.part.ports) names.push_back(name_of(port));
-    reading_.notes.refuse_unknown(bindings, names, "bindings of " + name_);
+    reading_.warnings.refuse_unknown(bindings, names, "bindings of " + name_);
     for (const GraphPort& port : graph_.part.ports) bind(bindings, port);
     if (reading_.diagnostics.size() == before) add_commands();
   }
@@ -105,20 +105,21 @@ class GraphDispatch {
 void read_graph_dispatchable(ModelReading& reading, const json::Member& member) {
   const std::string name = printable(member.name);
   const json::Value& written = member.value;
-  reading.notes.refuse_unknown(written, {"type", "sourcePath", "executionFlags", "bindings"}, name);
+  reading.warnings.refuse_unknown(written, {"type", "sourcePath", "executionFlags", "bindings"},
+                                  name);
   reading.unusable_graphs.insert(member.name);  // until it is read
   const auto source = required_string(reading, written, name, "sourcePath", "Partition_0.bin");
   if (!source) return;
   const std::string path =
       to_text(reading.source_folder() / to_path(ModelReading::native_path(*source)));
-  Diagnostics notes;
+  Diagnostics warnings;
   std::optional<GraphPart> part;
   try {
-    part = reading.request.read_graph(path, reading.request, reading.diagnostics, notes);
+    part = reading.request.read_graph(path, reading.request, reading.diagnostics, warnings);
   } catch (const Error& error) {
     reading.add(*written.find("sourcePath"), error.what(), "", "", error.kind());
   }
-  for (Diagnostic& note : notes) reading.notes.add(std::move(note));
+  for (Diagnostic& warning : warnings) reading.warnings.add(std::move(warning));
   if (!part) return;
   Model& model = reading.model;
   ModelReading::Graph graph{std::move(*part), model.resources.size(), model.dispatchables.size()};

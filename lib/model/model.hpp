@@ -132,7 +132,7 @@ struct ModelRequest;
 /// Reads a graph that is a dispatchable. Errors: io_failed.
 using ReadGraphPart =
     std::function<std::optional<GraphPart>(const std::string& path, const ModelRequest& request,
-                                           Diagnostics& diagnostics, Diagnostics& notes)>;
+                                           Diagnostics& diagnostics, Diagnostics& warnings)>;
 
 struct ModelRequest {
   std::optional<std::string> input_folder = {};   // default: the model's own
@@ -155,11 +155,11 @@ std::optional<Description> read_part(std::shared_ptr<const json::Document> docum
                                      Diagnostics& diagnostics, Diagnostics& warnings);
 
 /// Reads and checks a model, including one with mistakes. It reads the headers of files but no
-/// values. Mistakes become findings; `notes` gets what DxDispatch ignores or would not accept, and
-/// the warnings of each operator. Returns a model only if there are no findings. Programs call
+/// values. Mistakes become findings; `warnings` gets what DxDispatch ignores or would not accept,
+/// and the warnings of each operator. Returns a model only if there are no findings. Programs call
 /// read_model_with_graphs() (graph/models.hpp).
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
-                                Diagnostics& diagnostics, Diagnostics& notes);
+                                Diagnostics& diagnostics, Diagnostics& warnings);
 
 }  // namespace dmlop

@@ -19,7 +19,7 @@ class Reader {
     std::vector<std::string> known{"$schema", "resources", "dispatchables", "commands"};
     const std::vector<std::string>& beside = reading_.request.beside;
     known.insert(known.end(), beside.begin(), beside.end());
-    reading_.notes.refuse_unknown(root_, known, "a model");
+    reading_.warnings.refuse_unknown(root_, known, "a model");
     const json::Value* resources = part("resources", Kind::object, "an object of buffers by name");
     const json::Value* dispatchables =
         part("dispatchables", Kind::object, "an object of operators by name");
@@ -177,27 +177,27 @@ const Resource* Model::find_resource(std::string_view name) const {
 
 std::optional<Model> read_model(std::shared_ptr<const json::Document> document,
                                 const json::Value& root, const ModelRequest& request,
-                                Diagnostics& diagnostics, Diagnostics& notes) {
+                                Diagnostics& diagnostics, Diagnostics& warnings) {
   Model model{.file = document->file(), .resources = {}, .dispatchables = {}, .commands = {}};
   const json::Document& text = *document;
   const std::size_t before = diagnostics.size();
-  for (Diagnostic note : text.tolerated()) {
-    if (is_about_name(note)) continue;
-    note.rule = text.has_text_after_root() ? "what follows a model is ignored"
-                                           : "the first of repeated fields counts";
-    notes.push_back(std::move(note));
+  for (Diagnostic warning : text.tolerated()) {
+    if (is_about_name(warning)) continue;
+    warning.rule = text.has_text_after_root() ? "what follows a model is ignored"
+                                              : "the first of repeated fields counts";
+    warnings.push_back(std::move(warning));
   }
   ModelReading reading{.model = model,
                        .shared_document = std::move(document),
                        .request = request,
                        .reader = FieldReader(text, diagnostics),
-                       .notes = FieldReader(text, notes),
+                       .warnings = FieldReader(text, warnings),
                        .diagnostics = diagnostics};
   if (request.confinement) ConfinementChecker(reading, root).check();
   if (diagnostics.size() == before) Reader(reading, root).read();
-  if (request.checking.warnings_as_errors) refuse_warnings(notes, diagnostics);
+  if (request.checking.warnings_as_errors) refuse_warnings(warnings, diagnostics);
   sort_by_position(diagnostics);
-  sort_by_position(notes);
+  sort_by_position(warnings);
   return diagnostics.size() == before ? std::optional(std::move(model)) : std::nullopt;
 }
 

@@ -19,18 +19,18 @@ struct ModelReading {
   std::shared_ptr<const json::Document> shared_document;
   const ModelRequest& request;
   FieldReader reader;  // for findings
-  FieldReader notes;   // for notes that are not findings
+  FieldReader warnings;
 
   const json::Document& document() const { return *shared_document; }
-  /// Adds a finding or a note at `value`. If that is an object, the finding does not repeat it.
+  /// Adds a finding or a warning at `value`. If that is an object, the finding does not repeat it.
   void add(const json::Value& value, std::string message, std::string rule = "",
            std::string suggestion = "", ErrorKind kind = ErrorKind::invalid_input) {
     reader.add(diagnostic_at(value, std::move(message), std::move(rule), std::move(suggestion)));
     diagnostics.back().kind = kind;
   }
-  void note(const json::Value& value, std::string message, std::string rule = "",
+  void warn(const json::Value& value, std::string message, std::string rule = "",
             std::string suggestion = "") {
-    notes.add(diagnostic_at(value, std::move(message), std::move(rule), std::move(suggestion)));
+    warnings.add(diagnostic_at(value, std::move(message), std::move(rule), std::move(suggestion)));
   }
   /// A path of the model as a path of the system: never "-", and with the system's separators.
   static std::string native_path(std::string path);

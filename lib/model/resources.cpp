@@ -36,7 +36,7 @@ class ResourceReader {
       reading_.reader.expected(written_, name_, "an object with initialValues");
       return resource_;
     }
-    reading_.notes.refuse_unknown(
+    reading_.warnings.refuse_unknown(
         written_,
         {"initialValues", "initialValuesDataType", "initialValuesOffsetInBytes", "sizeInBytes",
          "resampleSize", "resampleMode", "type"},
@@ -94,7 +94,7 @@ class ResourceReader {
   }
 
   std::optional<InitialValues> read_generator(const json::Value& object, const std::string& name) {
-    reading_.notes.refuse_unknown(
+    reading_.warnings.refuse_unknown(
         object, {"valueCount", "value", "valueStart", "valueDelta", "sourcePath"}, "initialValues");
     const json::Value* value = object.find("value");
     const json::Value* start = object.find("valueStart");
@@ -106,7 +106,7 @@ class ResourceReader {
       return std::nullopt;
     }
     if (start != nullptr && source != nullptr)
-      reading_.note(*source, name + ".sourcePath is ignored beside valueStart");
+      reading_.warn(*source, name + ".sourcePath is ignored beside valueStart");
     if (value != nullptr || start != nullptr) {
       if (!require_type()) return std::nullopt;
       return value != nullptr ? read_constant(reading_.reader, object, name, *type_)
@@ -207,7 +207,7 @@ class ResourceReader {
       return std::nullopt;
     }
     if (file->bytes().size() % size_of(*type_) != 0) {
-      reading_.note(source, path + " has " + std::to_string(file->bytes().size()) +
+      reading_.warn(source, path + " has " + std::to_string(file->bytes().size()) +
                                 " bytes, which is not a whole number of " +
                                 std::string(name_of(*type_)));
     }

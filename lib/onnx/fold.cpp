@@ -30,9 +30,9 @@ Graph graph_of(const Mapping& mapping) {
 }  // namespace
 
 bool compute(Mapping& mapping, bool is_constant) {
-  Diagnostics findings, notes;
+  Diagnostics findings, warnings;
   const Graph graph = graph_of(mapping);
-  const auto lowered = lower_graph(graph, {}, findings, notes);
+  const auto lowered = lower_graph(graph, {}, findings, warnings);
   if (!lowered) return false;
   Backend cpu;
   try {

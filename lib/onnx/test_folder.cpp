@@ -93,14 +93,14 @@ std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::s
 
 std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::string& folder,
                                         const ImportRequest& request, const Checking& checking,
-                                        Diagnostics& diagnostics, Diagnostics& notes) {
+                                        Diagnostics& diagnostics, Diagnostics& warnings) {
   ImportRequest with_files = request;
   with_files.files = inputs_of(model, folder, request.confinement);
   auto imported = import_onnx(model, with_files, diagnostics);
   if (!imported) return std::nullopt;
   auto lowered =
       lower_graph(imported->graph, {.checking = checking, .confinement = request.confinement},
-                  diagnostics, notes);
+                  diagnostics, warnings);
   if (!lowered) return std::nullopt;
   std::vector<std::string> expected = tensors_in(folder, "output");
   if (expected.size() != imported->outputs.size())

@@ -39,7 +39,7 @@ struct DataSet {
 /// data set has another number of outputs than the model.
 std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::string& folder,
                                         const ImportRequest& request, const Checking& checking,
-                                        Diagnostics& diagnostics, Diagnostics& notes);
+                                        Diagnostics& diagnostics, Diagnostics& warnings);
 
 /// Calls the function that runs a node.
 using AroundNode = std::function<void(const Dispatchable&, const std::function<void()>&)>;

@@ -28,7 +28,7 @@ bool is_program(const ProgramSource& source) {
 }
 
 std::optional<LoweredGraph> load_program(const ProgramSource& source, const GraphRequest& request,
-                                         Diagnostics& diagnostics, Diagnostics& notes) {
+                                         Diagnostics& diagnostics, Diagnostics& warnings) {
   const auto program = open_program(source, request, diagnostics);
   if (!program) return std::nullopt;
   if (program->kind == OpenedProgram::Kind::description)
@@ -36,13 +36,13 @@ std::optional<LoweredGraph> load_program(const ProgramSource& source, const Grap
                 (source.path.empty() ? "this" : source.path) +
                     " is neither a graph nor a model: run an op description as an operation");
   if (program->kind == OpenedProgram::Kind::graph)
-    return program->graph ? lower_graph(*program->graph, request, diagnostics, notes)
+    return program->graph ? lower_graph(*program->graph, request, diagnostics, warnings)
                           : std::nullopt;
   const ModelRequest model_request{.checking = request.checking,
                                    .confinement = request.confinement};
   const auto& document = program->file->document;
   auto model =
-      read_model_with_graphs(document, document->root(), model_request, diagnostics, notes);
+      read_model_with_graphs(document, document->root(), model_request, diagnostics, warnings);
   return model ? std::optional(LoweredGraph{std::move(*model), {}}) : std::nullopt;
 }
 

@@ -10,8 +10,8 @@ namespace dmlop {
 bool is_program(const ProgramSource& source);
 
 /// Reads and checks a graph of any kind, or a DxDispatch model, which has no inputs. Mistakes
-/// become findings; `notes` gets warnings. Errors: io_failed, usage for an op description.
+/// become findings; `warnings` gets warnings. Errors: io_failed, usage for an op description.
 std::optional<LoweredGraph> load_program(const ProgramSource& source, const GraphRequest& request,
-                                         Diagnostics& diagnostics, Diagnostics& notes);
+                                         Diagnostics& diagnostics, Diagnostics& warnings);
 
 }  // namespace dmlop

@@ -153,11 +153,11 @@ TEST_CASE("convert: what DxDispatch itself will not take is told") {
   CHECK(told(R"("PaddingMode": "EDGE")").empty());
   CHECK(contains(folder.read("m.json"), "\"PaddingValue\": 0"));
   CHECK(told(R"("PaddingMode": "WRAP")") ==
-        "dmlop: warning: PaddingMode WRAP is unknown to DxDispatch; the model runs with dmlop "
+        "m.json: warning: PaddingMode WRAP is unknown to DxDispatch; the model runs with dmlop "
         "only\n");
   CHECK(
       told(R"("PaddingMode": "EDGE", "featureLevel": "5_0")") ==
-      "dmlop: warning: a model has no feature level: run it with --feature-level 5_0 (DxDispatch: "
+      "m.json: warning: a model has no feature level: run it with --feature-level 5_0 (DxDispatch: "
       "--dml_feature_level 5_0)\n");
   CHECK(contains(told(R"("PaddingMode": "EDGE", "OutputTensor": {"Strides": [2]})"),
                  "the Strides of OutputTensor are left out"));
