@@ -254,42 +254,35 @@ class ModelRunner {
   void name_files(const Model& model) {
     outputs_ = name_resources(model, options_.outputs, "-o", false, diagnostics_);
     expected_ = name_resources(model, options_.expected, "--expect", true, diagnostics_);
-    refuse_replaced(model, outputs_, expected_, diagnostics_);
-    if (options_.as_type && diagnostics_.empty()) {
-      for (NamedResource& golden : expected_)
-        convert_file(*options_.as_type, *golden.golden, golden.path);
-    }
     if (!options_.expected_edges.empty() || !options_.against.empty())
       comparer_.emplace(model, options_.tolerance);
-    std::vector<std::string> others;
-    if (!options_.expected_edges.empty()) {
-      Diagnostics warnings;
-      comparer_->expect_files(options_.expected_edges, diagnostics_, warnings);
-      if (options_.as_type && diagnostics_.empty()) comparer_->convert_files(*options_.as_type);
-      if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
-      warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
-      others = comparer_->files();
-      refuse_replaced_edges(model, others);
-    }
+    if (!options_.expected_edges.empty()) expect_edges();
+    const std::vector<std::string> golden = golden_files();
+    refuse_replaced(model, outputs_, golden, diagnostics_);
+    if (options_.as_type && diagnostics_.empty()) convert_golden_files(*options_.as_type);
     if (options_.kept_edges.empty()) return;
-    for (const auto* files : {&outputs_, &expected_}) {
-      for (const NamedResource& file : *files) others.push_back(file.path);
-    }
+    std::vector<std::string> others = golden;
+    for (const NamedResource& output : outputs_) others.push_back(output.path);
     keeper_.emplace(model, options_.kept_edges, others, diagnostics_);
   }
 
-  void refuse_replaced_edges(const Model& model, const std::vector<std::string>& golden) {
-    for (const NamedResource& output : outputs_) {
-      const auto is_it = [&](const std::string& path) {
-        return names_same_file(path, output.path);
-      };
-      if (std::any_of(golden.begin(), golden.end(), is_it))
-        diagnostics_.push_back({.kind = ErrorKind::usage,
-                                .file = model.file,
-                                .message = model.resources[output.resource].name +
-                                           " would replace a golden file: " + output.path,
-                                .suggestion = "write to another file"});
-    }
+  void expect_edges() {
+    Diagnostics warnings;
+    comparer_->expect_files(options_.expected_edges, diagnostics_, warnings);
+    if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
+    warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+  }
+
+  std::vector<std::string> golden_files() const {
+    std::vector<std::string> files;
+    if (comparer_) files = comparer_->files();
+    for (const NamedResource& golden : expected_) files.push_back(golden.path);
+    return files;
+  }
+
+  void convert_golden_files(DataType type) {
+    for (NamedResource& golden : expected_) convert_file(type, *golden.golden, golden.path);
+    if (comparer_) comparer_->convert_files(type);
   }
 
   /// Opens the device of --against.
@@ -383,12 +376,7 @@ ModelRequest ModelOptions::request(const Checking& checking, const ConfineOption
 }
 
 std::string model_summary(const Model& model) {
-  std::vector<std::string> operators;
-  for (const Dispatchable& dispatchable : model.dispatchables) {
-    const std::string& name = dispatchable.description->spec->name;
-    if (std::find(operators.begin(), operators.end(), name) == operators.end())
-      operators.push_back(name);
-  }
+  const std::vector<std::string> operators = operators_of(model);
   if (!model.words.has_commands)
     return "graph of " + counted(model.dispatchables.size(), "operator") +
            (operators.empty() ? "" : " (" + join(operators) + ")") + " and " +

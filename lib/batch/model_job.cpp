@@ -74,7 +74,9 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
       findings);
   if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
-  prepared.refuse_replaced_golden(findings);
+  std::vector<std::string> golden;
+  for (const Expected& expected : prepared.expected_) golden.push_back(expected.file.path);
+  refuse_replaced(prepared.model_, prepared.written_, golden, findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -154,19 +156,6 @@ void ModelJob::expect_results(const BatchJob& job, Diagnostics& findings) {
     const std::string path = to_text(to_path(golden_folder) / to_path(name));
     check_confined({{resource_name, path, job.request.confinement}}, findings);
     expected_.push_back({{resource, path}, {}});
-  }
-}
-
-// An output of a graph must not replace what it is compared with.
-void ModelJob::refuse_replaced_golden(Diagnostics& findings) const {
-  for (const NamedResource& output : written_) {
-    for (const Expected& expected : expected_) {
-      if (!names_same_file(output.path, expected.file.path)) continue;
-      findings.push_back({.file = model_.file,
-                          .message = model_.resources[output.resource].name +
-                                     " would replace the golden file " + expected.file.path,
-                          .suggestion = "write to another file"});
-    }
   }
 }
 

@@ -69,7 +69,6 @@ class ModelJob : public CheckedJob {
   void compare_results(Runtime& runtime, Runtime& other, const ResultTolerances& tolerances,
                        JobResult& result) const;
   void refuse_inputs(Diagnostics& findings) const;
-  void refuse_replaced_golden(Diagnostics& findings) const;
 
   Model model_;
   std::vector<Expected> expected_;

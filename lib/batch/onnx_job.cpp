@@ -1,25 +1,11 @@
 #include "batch/onnx_job.hpp"
 
-#include <algorithm>
 
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "batch/record_json.hpp"
 
 namespace dmlop {
-namespace {
-
-std::string names_of_operators(const Model& model) {
-  std::vector<std::string> names;
-  for (const Dispatchable& dispatchable : model.dispatchables) {
-    const std::string& name = dispatchable.description->spec->name;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return join(names);
-}
-
-}  // namespace
-
 std::optional<OnnxJob> OnnxJob::prepare(const BatchJob& job, const BatchOptions& options,
                                         Diagnostics& findings, Diagnostics& warnings) {
   const std::string& path = job.request.description_path;
@@ -47,7 +33,7 @@ std::optional<OnnxJob> OnnxJob::prepare(const BatchJob& job, const BatchOptions&
     prepared.sets_.push_back(std::move(*data));
   }
   if (!prepared.sets_.empty())
-    prepared.operator_name_ = names_of_operators(prepared.sets_.front().lowered.model);
+    prepared.operator_name_ = join(operators_of(prepared.sets_.front().lowered.model));
   return prepared;
 }
 

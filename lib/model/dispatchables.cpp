@@ -238,4 +238,13 @@ void read_dispatchable(ModelReading& reading, const json::Member& member) {
   reading.dispatchable_names.try_emplace(dispatchable.name, reading.model.dispatchables.size() - 1);
 }
 
+std::vector<std::string> operators_of(const Model& model) {
+  std::vector<std::string> names;
+  for (const Dispatchable& dispatchable : model.dispatchables) {
+    const std::string& name = dispatchable.description->spec->name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace dmlop

@@ -143,6 +143,9 @@ struct ModelRequest {
   ReadGraphPart read_graph = {};         // absent: dispatchables are operators only
 };
 
+/// The names of a model's operators, such as "PADDING", each once.
+std::vector<std::string> operators_of(const Model& model);
+
 /// The bytes that a buffer must have for a tensor that was checked, as DirectML counts them.
 std::uint64_t needed_bytes(const TensorDesc& desc);
 

@@ -279,22 +279,24 @@ std::vector<NamedResource> name_resources(const Model& model, const std::vector<
 }
 
 void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
-                     const std::vector<NamedResource>& expected, Diagnostics& diagnostics) {
+                     const std::vector<std::string>& golden, Diagnostics& diagnostics) {
   const auto refuse = [&](const NamedResource& output, const std::string& what) {
-    diagnostics.push_back({.kind = ErrorKind::usage,
-                           .file = model.file,
-                           .message = model.resources[output.resource].name + " would replace " +
-                                      what + ": " + output.path,
-                           .suggestion = "write to another file"});
+    diagnostics.push_back(
+        {.kind = ErrorKind::usage,
+         .file = model.file,
+         .message = model.resources[output.resource].name + " would replace " + what + output.path,
+         .suggestion = "write to another file"});
   };
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-    const auto is_replaced = [&](const NamedResource& other) {
-      return names_same_file(other.path, output->path);
+    const auto is_replaced = [&](const std::string& path) {
+      return names_same_file(path, output->path);
     };
-    if (const auto first = std::find_if(outputs.begin(), output, is_replaced); first != output)
-      refuse(*output, "what " + model.resources[first->resource].name + " wrote");
-    if (std::any_of(expected.begin(), expected.end(), is_replaced))
-      refuse(*output, "its golden file");
+    const auto first = std::find_if(outputs.begin(), output, [&](const NamedResource& other) {
+      return is_replaced(other.path);
+    });
+    if (first != output)
+      refuse(*output, "what " + model.resources[first->resource].name + " wrote: ");
+    if (std::any_of(golden.begin(), golden.end(), is_replaced)) refuse(*output, "the golden file ");
   }
 }
 

@@ -70,9 +70,9 @@ std::vector<NamedResource> name_resources(const Model& model, const std::vector<
                                           const std::string& option, bool golden,
                                           Diagnostics& diagnostics);
 
-/// Adds a finding for each output that would replace another output or a golden file.
+/// Adds a finding for each output that would replace another output or one of the golden files.
 void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
-                     const std::vector<NamedResource>& expected, Diagnostics& diagnostics);
+                     const std::vector<std::string>& golden, Diagnostics& diagnostics);
 
 /// Compares a resource with its golden file. A golden file with one dimension, as writeFile makes
 /// it if no dimensions are given, is compared element by element with any shape, as is any golden

@@ -58,7 +58,7 @@ TEST_CASE("from C++: a function that makes tensor descs gives each call's own") 
     const Made made = make(program_of(helper, "MakeDesc(inSizes, DML_TENSOR_DATA_TYPE_FLOAT32)",
                                       "MakeDesc(outSizes, DML_TENSOR_DATA_TYPE_FLOAT16)"));
     check_padding(made);
-    CHECK_FALSE(contains(made.remarks, "ends with the call"));
+    CHECK_FALSE(contains(made.warnings, "ends with the call"));
   }
 }
 
@@ -89,15 +89,16 @@ TEST_CASE("from C++: an array that ends with a call is a warning") {
   const Made by_value = make(program_of(head + "std::vector<UINT>" + body,
                                         "MakeDesc(inSizes, DML_TENSOR_DATA_TYPE_FLOAT32)", out));
   check_padding(by_value);
-  CHECK(contains(by_value.remarks, "InputTensor.Sizes points to sizes, which ends with the call"));
-  CHECK(contains(by_value.remarks, "OutputTensor.Sizes points to sizes, which ends with the call"));
-  CHECK(contains(by_value.remarks, "  help: in C++, let it live as long as the description"));
+  CHECK(contains(by_value.warnings, "InputTensor.Sizes points to sizes, which ends with the call"));
+  CHECK(
+      contains(by_value.warnings, "OutputTensor.Sizes points to sizes, which ends with the call"));
+  CHECK(contains(by_value.warnings, "  help: in C++, let it live as long as the description"));
   const Made temporary =
       make(program_of(head + "const std::vector<UINT>&" + body,
                       "MakeDesc({1, 2, 3, 4}, DML_TENSOR_DATA_TYPE_FLOAT32)", out));
   check_padding(temporary);
-  CHECK(contains(temporary.remarks, "InputTensor.Sizes points to sizes, which ends"));
-  CHECK_FALSE(contains(temporary.remarks, "OutputTensor.Sizes points to"));
+  CHECK(contains(temporary.warnings, "InputTensor.Sizes points to sizes, which ends"));
+  CHECK_FALSE(contains(temporary.warnings, "OutputTensor.Sizes points to"));
 }
 
 TEST_CASE("from C++: sizes in a struct of the program, in each form of its braces") {

@@ -287,8 +287,8 @@ void check_comes_back(const OperatorSpec& spec, const Json& desc, Form form) {
   for (const auto& finding : findings) FAIL_CHECK(to_text(finding));
   REQUIRE(made);
   // A desc of JSON leaves the size of a buffer out, which is 0 in C++ then.
-  for (const auto& remark : made->remarks)
-    CHECK(remark.message.find("TotalTensorSizeInBytes is 0") != std::string::npos);
+  for (const auto& warning : made->warnings)
+    CHECK(warning.message.find("TotalTensorSizeInBytes is 0") != std::string::npos);
   const Json json = Json::parse(made->text);
   CHECK(json.at("type") == "DML_OPERATOR_" + spec.name);
   REQUIRE(plain_desc(spec, json.at("desc")) == plain_desc(spec, desc));

@@ -359,8 +359,8 @@ TEST_CASE("from C++: variables of other scopes, types and activations keep apart
   CHECK(made.desc.at("ATensor").at("Sizes") == Json{1, 2});
   CHECK(made.desc.at("FusedActivation") ==
         Json{{"Type", "DML_OPERATOR_ACTIVATION_LEAKY_RELU"}, {"Desc", {{"Alpha", 0.25}}}});
-  CHECK(contains(made.remarks, "ATensor.TotalTensorSizeInBytes is left out"));
-  CHECK(contains(made.remarks, "add is passed to Create; what that changes in it is not known"));
+  CHECK(contains(made.warnings, "ATensor.TotalTensorSizeInBytes is left out"));
+  CHECK(contains(made.warnings, "add is passed to Create; what that changes in it is not known"));
 }
 
 TEST_CASE("from C++: what a description may leave out and DirectML may not is a warning") {
@@ -376,13 +376,14 @@ TEST_CASE("from C++: what a description may leave out and DirectML may not is a 
     d.BTensor = &t;)";
   const Made forgotten = make(text);
   CHECK(forgotten.findings == "");
-  CHECK(contains(forgotten.remarks, "ATensor.TotalTensorSizeInBytes is 0, which DirectML refuses"));
-  CHECK(contains(forgotten.remarks, "in C++, set it to what DMLCalcBufferTensorSize returns"));
-  CHECK(contains(forgotten.remarks, "OutputTensor is null, which DirectML refuses"));
-  CHECK_FALSE(contains(forgotten.remarks, "CTensor"));  // optional
+  CHECK(
+      contains(forgotten.warnings, "ATensor.TotalTensorSizeInBytes is 0, which DirectML refuses"));
+  CHECK(contains(forgotten.warnings, "in C++, set it to what DMLCalcBufferTensorSize returns"));
+  CHECK(contains(forgotten.warnings, "OutputTensor is null, which DirectML refuses"));
+  CHECK_FALSE(contains(forgotten.warnings, "CTensor"));  // optional
   CHECK_FALSE(forgotten.desc.contains("OutputTensor"));
   const Made complete = make(text + "d.OutputTensor = &t; b.TotalTensorSizeInBytes = 24;");
-  CHECK(complete.remarks == "");
+  CHECK(complete.warnings == "");
 }
 
 TEST_CASE(
@@ -392,9 +393,9 @@ TEST_CASE(
       "device->CreateOperator(&d);");
   CHECK(zeroed.findings == "");
   CHECK(
-      contains(zeroed.remarks, "IndicesTensor is null, which DirectML refuses; the description "));
-  CHECK(contains(zeroed.remarks, "help: in C++, point it to a DML_TENSOR_DESC"));
-  CHECK(contains(zeroed.remarks, "OutputTensor is null"));
+      contains(zeroed.warnings, "IndicesTensor is null, which DirectML refuses; the description "));
+  CHECK(contains(zeroed.warnings, "help: in C++, point it to a DML_TENSOR_DESC"));
+  CHECK(contains(zeroed.warnings, "OutputTensor is null"));
   CHECK(zeroed.desc == Json{{"Axis", 2}});
   CHECK(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 0, sizeof d);").desc == Json{{"Axis", 0}});
   CHECK(contains(make("DML_ONE_HOT_OPERATOR_DESC d; memset(&d, 1, sizeof d);").findings,
@@ -404,7 +405,7 @@ TEST_CASE(
   const Made changed =
       make("DML_ONE_HOT_OPERATOR_DESC d = {};\ndevice->CreateOperator(&d);\nd.Axis = 3;\n");
   CHECK(changed.desc == Json{{"Axis", 3}});
-  CHECK(contains(changed.remarks,
+  CHECK(contains(changed.warnings,
                  "x.cpp:3:1: error: an operator is created before this; the last value counts"));
 }
 

@@ -237,7 +237,7 @@ TEST_CASE("model program: exit codes and what to do instead") {
        "model.json: error: In would replace what Out wrote: ./new.npy"},
       {{"run", "model.json", "--cpu", "-o", "Out=golden.npy", "--expect", "Out=golden.npy"},
        2,
-       "model.json: error: Out would replace its golden file: golden.npy"},
+       "model.json: error: Out would replace the golden file golden.npy"},
       {{"run", "reads.json", "--cpu", "-o", "x.npy"},
        2,
        "reads.json: error: which resource is x.npy? the model has A\n  help: write -o "

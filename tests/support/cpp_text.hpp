@@ -12,7 +12,7 @@ namespace dmlop::test {
 /// A description, or why there is none.
 struct MadeOfCpp {
   nlohmann::ordered_json desc;  // null where the text is refused
-  std::string type, findings, remarks;
+  std::string type, findings, warnings;
 };
 
 inline std::string text_of(const Diagnostics& findings) {
@@ -25,12 +25,12 @@ inline MadeOfCpp make(const std::string& text) {
   Diagnostics findings;
   const auto made = description_of_cpp("x.cpp", text, findings);
   CHECK(made.has_value() == findings.empty());
-  if (!made) return {.desc = {}, .type = "", .findings = text_of(findings), .remarks = ""};
+  if (!made) return {.desc = {}, .type = "", .findings = text_of(findings), .warnings = ""};
   const auto json = nlohmann::ordered_json::parse(made->text);
   return {.desc = json.at("desc"),
           .type = json.at("type"),
           .findings = "",
-          .remarks = text_of(made->remarks)};
+          .warnings = text_of(made->warnings)};
 }
 
 /// A description of one UINT: `Axis`, set to an expression after some other code.
