@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "batch/report_template.hpp"
 #include "batch/reports.hpp"
+#include "pages/templates.hpp"
 
 namespace dmlop {
 namespace {

@@ -29,7 +29,7 @@ std::string github_annotations(const std::vector<BatchResult>& results);
 /// warnings.
 std::string github_step_summary(const BatchReport& report);
 
-/// One self-contained page (batch/report.html with its data).
+/// One self-contained page (pages/report.html with its data).
 std::string html_report(const BatchReport& report);
 
 /// A report that is one file, written when all jobs have ended.

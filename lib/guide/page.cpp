@@ -5,8 +5,8 @@
 
 #include "base/text.hpp"
 #include "guide/markup.hpp"
-#include "guide/page_template.hpp"
 #include "guide/words.hpp"
+#include "pages/templates.hpp"
 #include "spec/differences.hpp"
 
 namespace dmlop {

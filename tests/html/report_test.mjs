@@ -1,7 +1,7 @@
 // Opens the page of dmlop batch --html in headless Chromium and checks it.
 //
-//   node report_test.mjs               the template with data made here: hostile texts, 2,500 jobs
-//   node report_test.mjs REPORT.html   a report that the program has written, with a FAILED job
+//   node report_test.mjs --template BUILD/lib/pages/report.html   data made here: hostile texts, 2,500 jobs
+//   node report_test.mjs REPORT.html       a report that the program has written, with a FAILED job
 //
 // DMLOP_TEST_JOBS=10000 makes more jobs. browser.mjs says what the test needs. Exit code 0: all
 // checks hold; 1: one does not; 77: something is missing.
@@ -12,8 +12,8 @@ import zlib from 'node:zlib';
 
 import {background, check, close, finish, folder, open, poor_contrasts} from './browser.mjs';
 
-const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
-const template_file = path.join(here, '..', '..', 'lib', 'batch', 'report.html');
+const is_template = process.argv[2] === '--template';
+const page_file = path.resolve(process.argv[is_template ? 3 : 2]);
 
 // ---- Data ----
 
@@ -184,7 +184,7 @@ async function table_rows(scope, kind) {
 // ---- The template with data made here ----
 
 async function check_template() {
-  const template = fs.readFileSync(template_file, 'utf8');
+  const template = fs.readFileSync(page_file, 'utf8');
   const written = (name, data) => {
     // 64-bit integers are made from bigints.
     const json = JSON.stringify(data, (key, value) =>
@@ -779,7 +779,7 @@ async function check_template() {
     await odd.click('.head');
     await close(odd);
 
-    const bare = await open(template_file);
+    const bare = await open(page_file);
     assert.equal(await text(bare, '#empty'), 'This page holds no results that can be read.');
     await close(bare);
 
@@ -851,5 +851,4 @@ async function check_report(file) {
   });
 }
 
-await finish(() => process.argv.length > 2
-  ? check_report(path.resolve(process.argv[2])) : check_template());
+await finish(() => is_template ? check_template() : check_report(page_file));

@@ -15,6 +15,7 @@
 #include "fault.hpp"
 #include "gpu/cache_file.hpp"
 #include "hostile.hpp"
+#include "pages/templates.hpp"
 #include "paths.hpp"
 
 namespace dmlop::test::security_test {
@@ -181,7 +182,7 @@ TEST_CASE("security: reports of a batch show hostile ids, paths and texts harmle
 }
 
 TEST_CASE("security: the page of a report never makes markup of texts") {
-  const std::string page = read_file(source_path("lib/batch/report.html"));
+  const std::string page = std::string(report_template()) + std::string(operators_page_template());
   for (const char* call : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
                            "eval(", "new Function", "src=\"http", "href=\"http"}) {
     CAPTURE(call);
