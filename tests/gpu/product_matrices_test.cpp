@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulated_matrices.hpp"
+#include "gemm_case.hpp"
 #include "gpu/dispatch.hpp"
 #include "ops/operator.hpp"
 #include "plan_case.hpp"
@@ -29,15 +30,7 @@ Plan plan_of(const PlanCase& a_case) {
 }
 
 PlanCase case_of(const MatrixProduct& product, const Tensor& output) {
-  PlanCase a_case{"DML_OPERATOR_GEMM",
-                  {{"TransA", product.transposes_a ? "TRANSPOSE" : "NONE"},
-                   {"TransB", product.transposes_b ? "TRANSPOSE" : "NONE"},
-                   {"Alpha", product.alpha},
-                   {"Beta", product.beta}},
-                  {{"ATensor", product.a}, {"BTensor", product.b}},
-                  {{"OutputTensor", output}}};
-  if (product.c) a_case.inputs.push_back({"CTensor", *product.c});
-  return a_case;
+  return gemm_case(product, output);
 }
 
 PlanCase case_of(const Convolution& use, const Tensor& output) {
@@ -53,7 +46,7 @@ PlanCase case_of(const Convolution& use, const Tensor& output) {
                    {"GroupCount", use.groups}},
                   {{"FilterTensor", use.filter}, {"InputTensor", use.input}},
                   {{"OutputTensor", output}}};
-  if (use.bias) a_case.inputs.push_back({"BiasTensor", *use.bias});
+  a_case.add_if("BiasTensor", use.bias);
   return a_case;
 }
 

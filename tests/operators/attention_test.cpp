@@ -59,15 +59,12 @@ PlanCase case_of(const MultiheadAttention& use, const Layout& layout, double tol
   add("Value", use.value);
   if (!stack.empty())
     a_case.inputs.push_back({"Stacked" + layout.stacked + "Tensor", stacked(stack, use.key_heads)});
-  const auto add_if = [&](const char* field, const std::optional<Tensor>& tensor) {
-    if (tensor) a_case.inputs.push_back({field, *tensor});
-  };
-  add_if("BiasTensor", use.bias);
-  add_if("MaskTensor", use.mask);
-  add_if("RelativePositionBiasTensor", use.position_bias);
-  add_if("PastKeyTensor", use.past_key);
-  add_if("PastValueTensor", use.past_value);
-  add_if("PastSequenceLengthsTensor", use.past_lengths);
+  a_case.add_if("BiasTensor", use.bias);
+  a_case.add_if("MaskTensor", use.mask);
+  a_case.add_if("RelativePositionBiasTensor", use.position_bias);
+  a_case.add_if("PastKeyTensor", use.past_key);
+  a_case.add_if("PastValueTensor", use.past_value);
+  a_case.add_if("PastSequenceLengthsTensor", use.past_lengths);
   const auto expect = [&](const char* field, const Tensor& tensor) {
     a_case.outputs.push_back({.field = field, .tensor = tensor, .tolerance = tolerance});
   };

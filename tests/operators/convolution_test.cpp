@@ -16,10 +16,6 @@ namespace {
 
 const std::vector<DataType> byte_types{DataType::Int8, DataType::UInt8};
 
-void add_if(PlanCase& a_case, const char* field, const std::optional<Tensor>& tensor) {
-  if (tensor) a_case.inputs.push_back({field, *tensor});
-}
-
 PlanCase case_of(const std::string& name, const Convolution& use, const Tensor& expected) {
   PlanCase a_case{"DML_OPERATOR_" + name,
                   {{"DimensionCount", use.strides.size()},
@@ -35,13 +31,13 @@ PlanCase case_of(const std::string& name, const Convolution& use, const Tensor& 
     a_case.fields["Mode"] = use.flips ? "CONVOLUTION" : "CROSS_CORRELATION";
     a_case.fields["Direction"] = use.is_backward ? "BACKWARD" : "FORWARD";
   }
-  add_if(a_case, "BiasTensor", use.bias);
-  add_if(a_case, "InputZeroPointTensor", use.input_zero);
-  add_if(a_case, "FilterZeroPointTensor", use.filter_zero);
-  add_if(a_case, "InputScaleTensor", use.input_scale);
-  add_if(a_case, "FilterScaleTensor", use.filter_scale);
-  add_if(a_case, "OutputScaleTensor", use.output_scale);
-  add_if(a_case, "OutputZeroPointTensor", use.output_zero);
+  a_case.add_if("BiasTensor", use.bias);
+  a_case.add_if("InputZeroPointTensor", use.input_zero);
+  a_case.add_if("FilterZeroPointTensor", use.filter_zero);
+  a_case.add_if("InputScaleTensor", use.input_scale);
+  a_case.add_if("FilterScaleTensor", use.filter_scale);
+  a_case.add_if("OutputScaleTensor", use.output_scale);
+  a_case.add_if("OutputZeroPointTensor", use.output_zero);
   return a_case;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cpu/block_product.hpp"
+#include "gemm_case.hpp"
 #include "plan_case.hpp"
 #include "small_numbers.hpp"
 #include "sweep.hpp"
@@ -17,18 +18,6 @@ namespace {
 
 const std::vector<DataType> float_types{DataType::Float32, DataType::Float16};
 const std::vector<DataType> byte_types{DataType::Int8, DataType::UInt8};
-
-PlanCase gemm_case(const MatrixProduct& product, const Tensor& expected) {
-  PlanCase a_case{"DML_OPERATOR_GEMM",
-                  {{"TransA", product.transposes_a ? "TRANSPOSE" : "NONE"},
-                   {"TransB", product.transposes_b ? "TRANSPOSE" : "NONE"},
-                   {"Alpha", product.alpha},
-                   {"Beta", product.beta}},
-                  {{"ATensor", product.a}, {"BTensor", product.b}},
-                  {{"OutputTensor", expected}}};
-  if (product.c) a_case.inputs.push_back({"CTensor", *product.c});
-  return a_case;
-}
 
 void check_gemm(const MatrixProduct& product) {
   check_plan_case(gemm_case(product, product.result(product.a.type)));
@@ -245,22 +234,18 @@ List parameter_sizes(std::size_t dimensions, std::uint64_t count, bool is_row) {
   return sizes;
 }
 
-void add_if(PlanCase& a_case, const char* field, const std::optional<Tensor>& tensor) {
-  if (tensor) a_case.inputs.push_back({field, *tensor});
-}
-
 PlanCase quantized_case(const std::string& name, const MatrixProduct& product, DataType type) {
   PlanCase a_case{"DML_OPERATOR_" + name,
                   nlohmann::ordered_json::object(),
                   {{"ATensor", product.a}, {"BTensor", product.b}},
                   {{"OutputTensor", product.result(type)}}};
-  add_if(a_case, "AScaleTensor", product.a_scale);
-  add_if(a_case, "AZeroPointTensor", product.a_zero);
-  add_if(a_case, "BScaleTensor", product.b_scale);
-  add_if(a_case, "BZeroPointTensor", product.b_zero);
-  add_if(a_case, "BiasTensor", product.c);
-  add_if(a_case, "OutputScaleTensor", product.output_scale);
-  add_if(a_case, "OutputZeroPointTensor", product.output_zero);
+  a_case.add_if("AScaleTensor", product.a_scale);
+  a_case.add_if("AZeroPointTensor", product.a_zero);
+  a_case.add_if("BScaleTensor", product.b_scale);
+  a_case.add_if("BZeroPointTensor", product.b_zero);
+  a_case.add_if("BiasTensor", product.c);
+  a_case.add_if("OutputScaleTensor", product.output_scale);
+  a_case.add_if("OutputZeroPointTensor", product.output_zero);
   return a_case;
 }
 

@@ -638,8 +638,8 @@ struct Quantized {
                      {"InputScaleTensor", input_scale},
                      {"OutputScaleTensor", output_scale}},
                     {{"OutputTensor", result()}}};
-    if (input_zero) a_case.inputs.push_back({"InputZeroPointTensor", *input_zero});
-    if (output_zero) a_case.inputs.push_back({"OutputZeroPointTensor", *output_zero});
+    a_case.add_if("InputZeroPointTensor", input_zero);
+    a_case.add_if("OutputZeroPointTensor", output_zero);
     return a_case;
   }
 };

@@ -33,14 +33,11 @@ PlanCase case_of(const Recurrent& use, const Recurrent::Outputs& expected, unsig
   a_case.inputs = {{"InputTensor", use.input},
                    {"WeightTensor", use.weight},
                    {"RecurrenceTensor", use.recurrence}};
-  const auto add_if = [&](const char* field, const std::optional<Tensor>& tensor) {
-    if (tensor) a_case.inputs.push_back({field, *tensor});
-  };
-  add_if("BiasTensor", use.bias);
-  add_if("HiddenInitTensor", use.hidden_init);
-  add_if("CellMemInitTensor", use.cell_init);
-  add_if("SequenceLengthsTensor", use.lengths);
-  add_if("PeepholeTensor", use.peephole);
+  a_case.add_if("BiasTensor", use.bias);
+  a_case.add_if("HiddenInitTensor", use.hidden_init);
+  a_case.add_if("CellMemInitTensor", use.cell_init);
+  a_case.add_if("SequenceLengthsTensor", use.lengths);
+  a_case.add_if("PeepholeTensor", use.peephole);
   const auto expect = [&](const char* field, const Tensor& tensor) {
     a_case.outputs.push_back({.field = field, .tensor = tensor, .tolerance = tolerance});
   };

@@ -8,6 +8,7 @@
 
 #include "reference/number.hpp"
 #include "reference/tensor.hpp"
+#include "reference/values.hpp"
 
 namespace dmlop::test {
 
@@ -134,18 +135,7 @@ struct RoiAlign {
           sums[place_of(index, image.sizes)] += incoming * share * weight;
       }
     });
-    Tensor output = Tensor::packed(image.type, image.sizes);
-    for_each_index(image.sizes, [&](const Index& i) {
-      std::memcpy(output.at(i), element(image.type, sums[place_of(i, image.sizes)]).data(),
-                  output.element_size());
-    });
-    return output;
-  }
-
-  static std::uint64_t place_of(const Index& index, const List& sizes) {
-    std::uint64_t place = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + index[i];
-    return place;
+    return rounded(image.type, image.sizes, sums);
   }
 
   nlohmann::ordered_json fields(bool is_first) const {

@@ -8,6 +8,7 @@
 
 #include "reference/number.hpp"
 #include "reference/tensor.hpp"
+#include "reference/values.hpp"
 
 namespace dmlop::test {
 
@@ -100,20 +101,6 @@ struct Resampling {
           sums[place_of(to, sizes)] += weight * number(gradient.type, gradient.at(from));
         });
     return rounded(gradient.type, sizes, sums);
-  }
-
-  static std::uint64_t place_of(const Index& index, const List& sizes) {
-    std::uint64_t place = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + index[i];
-    return place;
-  }
-  static Tensor rounded(DataType type, const List& sizes, const std::vector<double>& values) {
-    Tensor output = Tensor::packed(type, sizes);
-    for_each_index(sizes, [&](const Index& i) {
-      std::memcpy(output.at(i), element(type, values[place_of(i, sizes)]).data(),
-                  output.element_size());
-    });
-    return output;
   }
 };
 

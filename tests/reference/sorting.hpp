@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/number.hpp"
 #include "reference/tensor.hpp"
+#include "reference/values.hpp"
 
 namespace dmlop::test {
 
@@ -53,34 +53,8 @@ struct TopK {
  private:
   // Whether a < b, with NaN at the end.
   static bool before(DataType type, const std::byte* a, const std::byte* b) {
-    const auto as = [&](auto zero) {
-      decltype(zero) x, y;
-      std::memcpy(&x, a, sizeof x);
-      std::memcpy(&y, b, sizeof y);
-      return x < y;
-    };
-    switch (type) {
-      case DataType::Int64:
-        return as(std::int64_t{});
-      case DataType::UInt64:
-        return as(std::uint64_t{});
-      case DataType::Int32:
-        return as(std::int32_t{});
-      case DataType::UInt32:
-        return as(std::uint32_t{});
-      case DataType::Int16:
-        return as(std::int16_t{});
-      case DataType::UInt16:
-        return as(std::uint16_t{});
-      case DataType::Int8:
-        return as(std::int8_t{});
-      case DataType::UInt8:
-        return as(std::uint8_t{});
-      default: {
-        const double x = number(type, a), y = number(type, b);
-        return !std::isnan(x) && (std::isnan(y) || x < y);
-      }
-    }
+    const long double x = exact_number(type, a), y = exact_number(type, b);
+    return !std::isnan(x) && (std::isnan(y) || x < y);
   }
 };
 

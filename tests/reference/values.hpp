@@ -8,14 +8,17 @@
 
 namespace dmlop::test {
 
-/// The element at an index.
-inline double value_at(const Tensor& tensor, const Index& index) {
-  const std::byte* bytes = tensor.at(index);
-  const auto as = [&](auto element) {
-    std::memcpy(&element, bytes, sizeof element);
-    return static_cast<double>(element);
+/// Any element as a number. A long double holds all digits of 64-bit integers.
+inline long double exact_number(DataType type, const std::byte* bytes) {
+  const auto as = [&](auto zero) {
+    std::memcpy(&zero, bytes, sizeof zero);
+    return static_cast<long double>(zero);
   };
-  switch (tensor.type) {
+  switch (type) {
+    case DataType::Int64:
+      return as(std::int64_t{});
+    case DataType::UInt64:
+      return as(std::uint64_t{});
     case DataType::Int32:
       return as(std::int32_t{});
     case DataType::UInt32:
@@ -31,14 +34,36 @@ inline double value_at(const Tensor& tensor, const Index& index) {
     case DataType::Float64:
       return as(double{});
     default:
-      return number(tensor.type, bytes);
+      return number(type, bytes);
   }
+}
+
+/// The element at an index.
+inline double value_at(const Tensor& tensor, const Index& index) {
+  return static_cast<double>(exact_number(tensor.type, tensor.at(index)));
 }
 
 /// Stores a number that the type holds, or that is rounded to it.
 inline void set_value(Tensor& tensor, const Index& index, double value) {
   const std::vector<std::byte> bytes = element(tensor.type, value);
   std::memcpy(tensor.at(index), bytes.data(), bytes.size());
+}
+
+/// The place of an element among those of a packed tensor.
+inline std::uint64_t place_of(const Index& index, const List& sizes) {
+  std::uint64_t place = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + index[i];
+  return place;
+}
+
+/// A tensor of numbers by their places, each rounded to the type.
+inline Tensor rounded(DataType type, const List& sizes, const std::vector<double>& values) {
+  Tensor output = Tensor::packed(type, sizes);
+  for_each_index(sizes, [&](const Index& i) {
+    std::memcpy(output.at(i), element(type, values[place_of(i, sizes)]).data(),
+                output.element_size());
+  });
+  return output;
 }
 
 /// The index of a tensor's only element, or of element i along its only dimension larger than 1.

@@ -10,36 +10,9 @@
 #include "reference/lp_pooling.hpp"
 #include "reference/number.hpp"
 #include "reference/tensor.hpp"
+#include "reference/values.hpp"
 
 namespace dmlop::test {
-
-/// Any element as a number. A long double holds all digits of 64-bit integers.
-inline long double exact_number(DataType type, const std::byte* bytes) {
-  const auto as = [&](auto zero) {
-    std::memcpy(&zero, bytes, sizeof zero);
-    return static_cast<long double>(zero);
-  };
-  switch (type) {
-    case DataType::Int64:
-      return as(std::int64_t{});
-    case DataType::UInt64:
-      return as(std::uint64_t{});
-    case DataType::Int32:
-      return as(std::int32_t{});
-    case DataType::UInt32:
-      return as(std::uint32_t{});
-    case DataType::Int16:
-      return as(std::int16_t{});
-    case DataType::UInt16:
-      return as(std::uint16_t{});
-    case DataType::Int8:
-      return as(std::int8_t{});
-    case DataType::UInt8:
-      return as(std::uint8_t{});
-    default:
-      return number(type, bytes);
-  }
-}
 
 /// Windows over all dimensions behind the first two.
 struct Pooling {
@@ -174,21 +147,6 @@ struct Pooling {
                                   {"EndPadding", end}};
     if (with_dilations) fields["Dilations"] = dilations;
     return fields;
-  }
-
-  static std::uint64_t place_of(const Index& index, const List& sizes) {
-    std::uint64_t place = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + index[i];
-    return place;
-  }
-
-  static Tensor rounded(DataType type, const List& sizes, const std::vector<double>& values) {
-    Tensor output = Tensor::packed(type, sizes);
-    for_each_index(sizes, [&](const Index& i) {
-      std::memcpy(output.at(i), element(type, values[place_of(i, sizes)]).data(),
-                  output.element_size());
-    });
-    return output;
   }
 
   /// What a window without numbers gives.

@@ -34,6 +34,10 @@ struct PlanCase {
   bool is_for_every_gpu = false;  // of most tests, a GPU runs some cases only
 
   nlohmann::ordered_json description() const;
+  /// Adds an optional input where there is one.
+  void add_if(const char* field, const std::optional<Tensor>& tensor) {
+    if (tensor) inputs.push_back({field, *tensor});
+  }
 };
 
 /// Runs a case on every backend that DMLOP_TEST_BACKENDS asks for ("gpu"; the CPU by default) and
