@@ -1,20 +1,19 @@
 // Sums of at most two weighted elements along each of the last two axes: what resampling by a linear or the nearest
-// element is (lib/gpu/kernels/window_search.cpp). A thread owns a few columns of the output and walks down: it keeps
+// element is (lib/gpu/kernels/resample_walk.cpp). A thread owns a few columns of the output and walks down: it keeps
 // their taps, and the interpolated rows above and below, which as a rule serve several rows of the output.
 //
-// Input 1 is the tensor. Axes and taps are those of window.hlsl, where both last axes have a table of first element,
-// its weight, and that of the next one. at_column_parts counts blocks of columns, at_parts blocks of rows, at_part_rows
-// the rows of a block, at_part_columns the last vector of the input.
+// Input 1 is the tensor. The parameters are the taps of each row of the output, then those of each column.
 //
 // Where the elements of a thread's columns stand side by side and as in every other thread, as for images that become
 // twice as large, it loads them as words. Elsewhere it loads those of each column.
-#include "parameters/window.hlsli"
-#define PARAMETERS uint
+#include "parameters/resample_walk.hlsli"
+#define CONSTANTS ResampleWalkConstants
+#define PARAMETERS ResampleTaps
 #define STORES_WORDS
 #include "elements.hlsli"
+#include "planes.hlsli"
 
 RESAMPLE_WALK_SPECIALIZATION(SPECIALIZED)
-
 
 #define COLUMNS_MOST 8
 #define WORDS_MOST 17
@@ -22,7 +21,6 @@ RESAMPLE_WALK_SPECIALIZATION(SPECIALIZED)
 
 static uint first[COLUMNS_MOST];
 static int begin_column;
-static uint last_word;
 static bool has_zeros;  // among weights
 static float values[2 * WORDS_MOST];
 static float first_weight[COLUMNS_MOST];
@@ -32,34 +30,15 @@ static float second_weight[COLUMNS_MOST];
 static float above[COLUMNS_MOST];
 static float below[COLUMNS_MOST];
 
-uint rows_axis() { return at_windows + (last_windows + 1) * window_words; }
-uint columns_axis() { return at_windows + (last_windows + 2) * window_words; }
-
-uint plane_offset(uint at) {
-  uint offset = 0;
-  const uint copied = parameters[at_copied_axes];
-  [loop]
-  for (uint i = 0; i < copied; ++i) {
-    const uint axis = at_copied + i * copied_words;
-    offset += at / parameters[axis + axis_output_stride] % parameters[axis + axis_output_extent] *
-              parameters[axis + axis_input_stride];
-  }
-  return offset;
-}
-
 void set_columns(uint column) {
-  const uint axis = columns_axis();
-  const uint table = parameters[axis + axis_table], stride = parameters[axis + axis_input_stride];
-  const uint last = parameters[axis + axis_output_extent] - 1;
   begin_column = int(column / COLUMNS * ADVANCE) - int(BEFORE);
-  last_word = 4 * parameters[at_part_columns] + 3;
   has_zeros = false;
   [unroll]
   for (uint c = 0; c < COLUMNS; ++c) {
-    const uint row = table + tap_words * min(column + c, last);
-    first[c] = parameters[row] * stride;
-    first_weight[c] = asfloat(parameters[row + 1]);
-    second_weight[c] = asfloat(parameters[row + 2]);
+    const ResampleTaps taps = parameters[constants.output_height + min(column + c, constants.output_width - 1)];
+    first[c] = taps.first * constants.column_stride;
+    first_weight[c] = taps.weight;
+    second_weight[c] = taps.next_weight;
     has_zeros = has_zeros || first_weight[c] == 0.0f || (HAS_PAIRS != 0 && second_weight[c] == 0.0f);
     above[c] = below[c] = 0.0f;
   }
@@ -73,7 +52,7 @@ void load_values(uint row) {
   const int at = (int(row) + begin_column) >> (TYPE == FLOAT16 ? 1 : 0);
   [unroll]
   for (uint i = 0; i < WORDS; ++i) {
-    const uint word = load_word(1, uint(clamp(at + int(i), 0, int(last_word))));
+    const uint word = load_word(1, uint(clamp(at + int(i), 0, int(constants.last_word))));
     if (TYPE == FLOAT16) {
       values[2 * i] = f16tof32(word & 0xFFFF);
       values[2 * i + 1] = f16tof32(word >> 16);
@@ -105,18 +84,16 @@ void interpolate_below(uint row) {
     interpolate_values();
     return;
   }
-  const uint stride = parameters[columns_axis() + axis_input_stride];
   [unroll]
   for (uint c = 0; c < COLUMNS; ++c) {
     const uint at = row + first[c];
     below[c] = first_weight[c] * load_real(1, at, TYPE);
     if (HAS_PAIRS != 0)
-      below[c] += weighted(second_weight[c], load_real(1, second_weight[c] != 0.0f ? at + stride : at, TYPE));
+      below[c] += weighted(second_weight[c], load_real(1, second_weight[c] != 0.0f ? at + constants.column_stride : at, TYPE));
   }
 }
 
 void store_row(uint at, uint column, float weight_above, float weight_below) {
-  const uint width = parameters[columns_axis() + axis_output_extent];
   uint words[COLUMNS_MOST];
   [unroll]
   for (uint w = 0; w < COLUMNS / PER_WORD; ++w) {
@@ -130,7 +107,7 @@ void store_row(uint at, uint column, float weight_above, float weight_below) {
   }
   [unroll]
   for (uint v = 0; v < COLUMNS / PER_WORD; v += STORED) {
-    if (column + PER_WORD * v < width) {
+    if (column + PER_WORD * v < constants.output_width) {
       uint4 stored = uint4(words[v], 0, 0, 0);
       if (STORED > 1) stored.y = words[v + 1];
       if (STORED > 2) stored.z = words[v + 2];
@@ -141,35 +118,29 @@ void store_row(uint at, uint column, float weight_above, float weight_below) {
 }
 
 void run(uint thread) {
-  const uint column_blocks = parameters[at_column_parts], row_blocks = parameters[at_parts];
-  const uint rest = thread / column_blocks, plane = rest / row_blocks;
-  const uint column = (thread - rest * column_blocks) * COLUMNS;
-  const uint axis = rows_axis();
-  const uint height = parameters[axis + axis_output_extent], width = parameters[columns_axis() + axis_output_extent];
-  const uint begin = (rest - plane * row_blocks) * parameters[at_part_rows];
-  const uint end = min(begin + parameters[at_part_rows], height);
-  const uint offset = plane_offset(plane * height * width);
-  const uint stride = parameters[axis + axis_input_stride];
-  uint taps = parameters[axis + axis_table] + tap_words * begin;
-  uint at = (plane * height + begin) * width + column;
+  const uint rest = thread / constants.column_blocks, plane = rest / constants.row_blocks;
+  const uint column = (thread - rest * constants.column_blocks) * COLUMNS;
+  const uint begin = (rest - plane * constants.row_blocks) * constants.block_rows;
+  const uint end = min(begin + constants.block_rows, constants.output_height);
+  const uint offset = plane_offset(plane);
+  uint at = (plane * constants.output_height + begin) * constants.output_width + column;
   set_columns(column);
   uint row_above = 0xFFFFFFFFu, row_below = 0xFFFFFFFFu;
   [loop]
   for (uint y = begin; y < end; ++y) {
-    const uint row = parameters[taps];
-    const float weight_above = asfloat(parameters[taps + 1]), weight_below = asfloat(parameters[taps + 2]);
+    const ResampleTaps taps = parameters[y];
+    const uint row = taps.first;
     if (row_above != row) {
-      if (row_below != row) interpolate_below(offset + row * stride);
+      if (row_below != row) interpolate_below(offset + row * constants.row_stride);
       [unroll]
       for (uint c = 0; c < COLUMNS; ++c) above[c] = below[c];
       row_above = row_below = row;
     }
-    if (weight_below != 0.0f && row_below != row + 1) {
-      interpolate_below(offset + (row + 1) * stride);
+    if (taps.next_weight != 0.0f && row_below != row + 1) {
+      interpolate_below(offset + (row + 1) * constants.row_stride);
       row_below = row + 1;
     }
-    store_row(at, column, weight_above, weight_below);
-    taps += tap_words;
-    at += width;
+    store_row(at, column, taps.weight, taps.next_weight);
+    at += constants.output_width;
   }
 }

@@ -1,4 +1,4 @@
-// For window.hlsl and lib/gpu/kernels/window_search.cpp: where the words of the parameters stand.
+// For window.hlsl, lib/gpu/kernels/window_search.cpp and those that call it: where the words of the parameters stand.
 static const uint at_elements = 0;          // of the output
 static const uint at_copied_axes = 1;       // how many
 static const uint at_outer_axes = 2;        // windowed axes in front of the last three
@@ -43,17 +43,6 @@ static const uint tap_words = 3;
 #define IS_QUANTIZED 1
 #define HAS_INPUT_ZERO 2
 #define HAS_OUTPUT_ZERO 4
-
-// The specialization constants of resample_walk.hlsl.
-#define RESAMPLE_WALK_SPECIALIZATION(VALUE) \
-  VALUE(0, TYPE)      /* FLOAT32 or FLOAT16 */ \
-  VALUE(1, COLUMNS)   /* that a thread owns: whole words */ \
-  VALUE(2, STORED)    /* words of the output at once: 1, 2 or 4 */ \
-  VALUE(3, HAS_PAIRS) /* some column has two elements */ \
-  VALUE(4, WORDS)     /* that hold the elements of a thread's columns; 0 where it loads those of each column */ \
-  VALUE(5, BEFORE)    /* how many elements in front of its row the first thread begins */ \
-  VALUE(6, ADVANCE)   /* elements from one thread to the next */ \
-  VALUE(7, OFFSETS)   /* where the first elements of columns stand among a thread's: four bits each */
 
 // The specialization constants of window.hlsl.
 #define WINDOW_SPECIALIZATION(VALUE) \

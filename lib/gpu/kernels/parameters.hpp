@@ -83,6 +83,15 @@ std::vector<std::uint32_t> words_of(const Struct& numbers) {
   return words;
 }
 
+/// Those of a list of such structs.
+template <typename Struct>
+std::vector<std::uint32_t> words_of(const std::vector<Struct>& list) {
+  static_assert(std::is_trivially_copyable_v<Struct> && sizeof(Struct) % 4 == 0);
+  std::vector<std::uint32_t> words(list.size() * sizeof(Struct) / 4);
+  std::memcpy(words.data(), list.data(), words.size() * 4);
+  return words;
+}
+
 /// The value of a specialization constant: a number, a condition or an enumerator. It has no
 /// default, so that the compiler finds those that are forgotten. Of a data type, any_type() and
 /// known_type() say whether the shader knows all of them.
@@ -119,7 +128,7 @@ void set_specialization(Dispatch& dispatch, const Specialization& values) {
   dispatch.specialization = words_of(values);
 }
 
-/// Gives the dispatch its struct of parameters, or of constants.
+/// Gives the dispatch its struct of parameters, or a list of them, or its struct of constants.
 template <typename Parameters>
 void set_parameters(Dispatch& dispatch, const Parameters& parameters) {
   dispatch.parameters = words_of(parameters);

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "gpu/kernels/parameters.hpp"
-#include "gpu/kernels/window_search.hpp"
+#include "gpu/kernels/window_axes.hpp"
 #include "gpu/kernels/window_walk.hpp"
 
 namespace dmlop::gpu::kernels {

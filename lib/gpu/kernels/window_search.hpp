@@ -1,5 +1,5 @@
-// What kinds with windows share (shaders/window.hlsl): their axes as a GPU kernel's parameters, and
-// the stages that run them.
+// What kinds with windows have in common: a search under all of their windows, and the kernels that
+// run it.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@
 
 namespace dmlop::gpu::kernels {
 
-/// Whether output o is element o.
-bool is_copied(const WindowAxis& axis);
-
 /// What is found under the windows.
 struct WindowSearch {
   const std::vector<WindowAxis>& axes;
@@ -22,7 +19,14 @@ struct WindowSearch {
   std::optional<DataType> index_type = {};  // of the places of maxima
   bool is_maximum = false;                  // or a sum
   std::uint32_t quantization = 0;           // bits of the kernel
+
+  std::uint64_t outputs() const;
+  /// Whether it finds FLOAT32 or FLOAT16, and neither places nor quantized numbers.
+  bool is_of_floats_alone() const;
 };
+
+/// Numbers that a kernel adds up are less than this.
+inline constexpr std::uint64_t number_limit = std::uint64_t{1} << 31;
 
 /// What a GPU makes of it: at most one dispatch. The words of quantization and of the place of
 /// nothing are left to the caller.
