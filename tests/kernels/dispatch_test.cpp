@@ -520,6 +520,20 @@ TEST_CASE("dispatch: threads walk down small windows and few taps of images") {
     CHECK(stage.work <= gpu::thread_work_limit);
 }
 
+TEST_CASE("dispatch: threads that walk down find planes along six axes") {
+  WindowKernel kernel = image_windows(600, 3);
+  for (std::uint64_t a = 1; a <= 6; ++a)
+    kernel.axes.insert(kernel.axes.begin(), {a + 1, a + 1, 1'000'000 * a * a, Windows{}});
+  constexpr std::size_t plane_axes = 13, axes = 16;  // of PoolingWalkConstants
+  const std::vector<std::uint32_t> constants = window_dispatch(kernel).constants;
+  REQUIRE(constants.size() == axes + 12);
+  CHECK(constants[plane_axes] == 6);
+  for (std::uint32_t a = 1; a <= 6; ++a) {  // innermost first
+    CHECK(constants[axes + 2 * (a - 1)] == a + 1);
+    CHECK(constants[axes + 2 * (a - 1) + 1] == 1'000'000 * a * a);
+  }
+}
+
 TEST_CASE("dispatch: threads walk down images for convolutions of single channels") {
   const auto window = [](std::uint64_t input, std::uint64_t taps, std::uint64_t stride) {
     return ProductWindow{.output_extent = input,
