@@ -4,6 +4,7 @@
 
 #include "ops/fix_ideas.hpp"
 #include "ops/operator.hpp"
+#include "spec/broadcast.hpp"
 #include "spec/fitting_example.hpp"
 
 namespace dmlop {
@@ -72,6 +73,7 @@ std::optional<Diagnostics> FixTrials::check(const Json& json,
   Diagnostics found;
   auto description = read(json, arrays, found);
   if (!description) return std::nullopt;
+  if (arrays.empty() && !repeats_as_numpy(before_, *description)) return std::nullopt;
   check_description(*description, found);
   return found;
 }
@@ -140,6 +142,7 @@ std::size_t FixTrials::first_dimensions() const {
 
 bool FixTrials::is_said_by_file(const std::string& pointer) const {
   const std::string name = name_of_place(pointer);
+  if (name.ends_with(".Broadcast")) return false;
   const Field* field = before_.find(name.substr(0, name.find_first_of("[.")));
   return field != nullptr && is_of_file(*field);
 }

@@ -47,7 +47,8 @@ class FixTrials {
 
   bool are_left() const { return tries_ <= tries_max; }
 
-  /// What is found in a description; nothing where it cannot be read, or contradicts its files.
+  /// What is found in a description; nothing where it cannot be read, contradicts its files, or
+  /// repeats or drops elements in another way than NumPy's broadcasting.
   std::optional<Diagnostics> check(const nlohmann::ordered_json& json,
                                    const std::vector<OtherArray>& arrays = {});
 

@@ -1,7 +1,9 @@
 #include "ops/fix_words.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "ops/fix_ideas.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -48,6 +50,19 @@ bool begin_with(Advice& advice, const std::string& value, const std::string& pla
   if (found != list.begin() && !found->place.empty()) return false;
   std::rotate(list.begin(), found, found + 1);
   return true;
+}
+
+bool has_saving(const Advice& advice) {
+  return std::ranges::any_of(advice.alternatives, is_saving);
+}
+
+Advice without_failed_sizes(Advice advice) {
+  for (Alternative& one : advice.alternatives) {
+    if (one.kind != Kind::write || one.reason.empty()) continue;
+    const auto sizes = nlohmann::json::parse(one.value, nullptr, false);
+    if (sizes.is_array()) one = Alternative::write_sizes(counted(sizes.size(), "dimension"));
+  }
+  return advice;
 }
 
 Advice with_saving(Advice advice, Alternative saving) {

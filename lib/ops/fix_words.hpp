@@ -19,6 +19,12 @@ bool begins_with_value(const Advice& advice);
 /// is `place`, or one without a place if `is_here`, as for what the finding is about.
 bool begin_with(Advice& advice, const std::string& value, const std::string& place, bool is_here);
 
+/// Whether it says which array to save.
+bool has_saving(const Advice& advice);
+
+/// Without the sizes of "add dimensions of size 1: write [1, 1, 3, 4]", which did not help.
+Advice without_failed_sizes(Advice advice);
+
 /// With another array to save. "write 2 values, or ", which comes before the old one, stays.
 Advice with_saving(Advice advice, Alternative saving);
 

@@ -140,6 +140,11 @@ class FixFinder {
         target.fix = in_document(*fix);
       return;
     }
+    if (const auto fix = stretch_of_files(findings, target, here)) {
+      target.fix = in_document(*fix);
+      if (has_saving(target.suggestion)) mend_file(findings, target);
+      return;
+    }
     // Other values of fields may fit an image in NHWC by chance.
     if (is_only && say_if_known(common_.channels_last(target), target)) return;
     if (is_only && say_if_known(common_.channels_last_by_strides(), target)) return;
@@ -166,8 +171,25 @@ class FixFinder {
       return;
     }
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
-    if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty())
+    if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty()) {
       mend_by_number(findings, target, here);
+    } else if (has_failed) {
+      target.suggestion = without_failed_sizes(target.suggestion);
+    }
+  }
+
+  // The sizes of files cannot be written, but "Broadcast": true can. The suggestion says so.
+  std::optional<Fix> stretch_of_files(const Diagnostics& findings, const Diagnostic& target,
+                                      const Diagnostic& here) {
+    const auto stretches = [](const Replacement& each) {
+      return each.pointer.ends_with("/Broadcast");
+    };
+    tried_.clear();
+    for (const Fix& idea : here.ideas) {
+      if (!std::ranges::all_of(idea, stretches)) continue;
+      if (auto fix = search(findings, target, json_, {}, idea, 1)) return fix;
+    }
+    return std::nullopt;
   }
 
   // Another number of those that the rule names. Many may do, and none may be what is meant.

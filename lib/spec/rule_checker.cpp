@@ -36,6 +36,7 @@ void RuleChecker::apply(const Rule& rule) {
       std::erase_if(causes_, [&](const auto& cause) { return is_dropped(cause.second.finding); });
       std::erase_if(wrong_dimensions_, [&](const auto& wrong) { return is_dropped(wrong.second); });
       std::erase_if(repetitions_, [&](const auto& each) { return is_dropped(each.finding); });
+      std::erase_if(size_findings_, [&](const auto& each) { return is_dropped(each.first); });
     }
     return true;
   });

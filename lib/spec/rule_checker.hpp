@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/broadcast.hpp"
 #include "spec/description.hpp"
 #include "spec/field_scope.hpp"
 
@@ -94,7 +95,11 @@ class RuleChecker {
   bool joins_repetition(const Statement& statement, const Formula::Violation& violation);
   void suggest_strides(const Repetition& repetition);
   static std::string cause_of(const Repetition& repetition);
-  void show_whole_sizes(const Repetition& repetition, Diagnostic& finding) const;
+  void show_whole_sizes(const Repetition& repetition, const Sizes& wanted,
+                        Diagnostic& finding) const;
+  /// Makes a finding about one size one about all sizes of the tensor.
+  void show_sizes(const Place& sizes, const Sizes& given, const Sizes& wanted,
+                  const std::string& rule, Diagnostic& finding) const;
   std::optional<Strides> strides_of_fewer(const TensorUse& use) const;
   void suggest_reshaping(const TensorUse& use, const Strides& strides,
                          Diagnostic& diagnostic) const;
@@ -104,6 +109,27 @@ class RuleChecker {
   std::string stretched_by(const Statement& statement) const;
   /// "add --broadcast to stretch it as NumPy does"; nothing where nothing is to be stretched.
   Advice how_to_stretch(const std::vector<std::string>& stretched, const Place& subject) const;
+
+  // In rule_broadcasts.cpp.
+  /// A finding that says that a tensor must have the sizes, or as many, of another one.
+  struct SizeFinding {
+    std::string tensor;
+    std::string rule;  // its formula, with variables
+    std::string note;
+  };
+  FieldSet given_fields() const;
+  void suggest_broadcasts();
+  bool is_told_by_rules(const FieldSet& given, const EqualTensors& group) const;
+  void suggest_stretching_files(const FieldSet& given, const EqualTensors& group);
+  void suggest_broadcast(const FieldSet& given, const EqualTensors& group, const SizeFinding& about,
+                         Diagnostic& finding);
+  void suggest_equal_sizes(const FieldSet& given, const EqualTensors& group, Diagnostic& finding);
+  Alternative how_to_broadcast(const FieldSet& given, const EqualTensors& group,
+                               const std::string& subject,
+                               const std::vector<std::string>& stretched,
+                               const std::vector<std::string>& outputs) const;
+  Fix broadcasting_fix(const FieldSet& given, const Sizes& sizes,
+                       const std::vector<std::string>& stretched) const;
 
   // In rule_dimensions.cpp.
   std::vector<std::string> layouts(const Formula& formula) const;
@@ -128,7 +154,8 @@ class RuleChecker {
   std::map<std::string, std::size_t> wrong_dimensions_;  // tensor -> index of the finding
   std::map<std::string, Sizes> given_sizes_;             // of tensors whose sizes were corrected
   std::vector<Repetition> repetitions_;
-  std::set<std::string> doubtful_;  // tensors of which a size broke a rule
+  std::map<std::size_t, SizeFinding> size_findings_;  // by the finding's index
+  std::set<std::string> doubtful_;                    // tensors of which a size broke a rule
 
   /// A finding that says that one value differs from another, and what else differs in the same
   /// way.

@@ -90,15 +90,12 @@ const Sizes& RuleChecker::given_sizes(const Place& tensor) const {
 void RuleChecker::suggest_strides(const Repetition& repetition) {
   const Place& first = repetition.sizes.front();
   const Sizes& given = given_sizes(first);
-  const Sizes sizes = fields_.find_tensor(first.reference.field, first.element)->sizes;
-  if (sizes.size() != given.size()) return;
-  Sizes once = sizes;
-  for (const std::size_t i : repetition.dimensions) once[i] = 1;
-  if (!element_count(once)) return;
-  Strides strides = packed_strides(once);
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    if (once[i] == 1) strides[i] = 0;
-  }
+  const Sizes ruled = fields_.find_tensor(first.reference.field, first.element)->sizes;
+  if (ruled.size() != given.size() || !element_count(given)) return;
+  // Another size that is wrong has its own finding.
+  Sizes sizes = given;
+  for (const std::size_t i : repetition.dimensions) sizes[i] = ruled[i];
+  const Strides strides = stretched_strides({.sizes = given}, sizes);
   Diagnostic& finding = diagnostics_[repetition.finding];
   const bool is_whole = repetition.dimensions.size() > 1;
   const std::string size = std::to_string(sizes[*first.subscript]);
@@ -110,7 +107,7 @@ void RuleChecker::suggest_strides(const Repetition& repetition) {
     fields_.find_tensor(each.reference.field, each.element)->strides = strides;
   }
   finding.ideas.front() = std::move(fix);
-  show_whole_sizes(repetition, finding);
+  show_whole_sizes(repetition, sizes, finding);
   Advice& advice = finding.suggestion;
   const auto writes = [&](const Alternative& one) {
     return one.kind == Alternative::Kind::write && one.place.empty() && one.value == size;
@@ -139,25 +136,27 @@ std::string RuleChecker::cause_of(const Repetition& repetition) {
              : to_text(Place{{tensor, "Sizes"}, {}, *repetition.dimensions.begin()});
 }
 
+void RuleChecker::show_sizes(const Place& sizes, const Sizes& given, const Sizes& wanted,
+                             const std::string& rule, Diagnostic& finding) const {
+  const Diagnostic place =
+      fields_.at(fields_.is_written(sizes) ? sizes : Place{},
+                 to_text(sizes) + " is " + list_of(given) + ", must be " + list_of(wanted));
+  finding.line = place.line;
+  finding.column = place.column;
+  finding.pointer = place.pointer;
+  finding.argument = place.argument;
+  finding.value = place.value;
+  finding.message = place.message;
+  finding.rule = rule;
+}
+
 // Names all that is wrong where more than one size is.
-void RuleChecker::show_whole_sizes(const Repetition& repetition, Diagnostic& finding) const {
+void RuleChecker::show_whole_sizes(const Repetition& repetition, const Sizes& wanted,
+                                   Diagnostic& finding) const {
   const Place& first = repetition.sizes.front();
   const Sizes& given = given_sizes(first);
   const bool is_whole = repetition.dimensions.size() > 1;
-  if (is_whole) {
-    const Place whole = part_of(first, "Sizes");
-    const TensorDesc& tensor = *fields_.find_tensor(first.reference.field, first.element);
-    const Diagnostic place =
-        fields_.at(fields_.is_written(whole) ? whole : Place{},
-                   to_text(whole) + " is " + list_of(given) + ", must be " + list_of(tensor.sizes));
-    finding.line = place.line;
-    finding.column = place.column;
-    finding.pointer = place.pointer;
-    finding.argument = place.argument;
-    finding.value = place.value;
-    finding.message = place.message;
-    finding.rule = repetition.rule;
-  }
+  if (is_whole) show_sizes(part_of(first, "Sizes"), given, wanted, repetition.rule, finding);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < repetition.sizes.size(); ++i) {
     const Place& size = repetition.sizes[i];
@@ -231,6 +230,7 @@ void RuleChecker::suggest_reshaping(const TensorUse& use, const Strides& strides
 }
 
 void RuleChecker::suggest_sizes() {
+  suggest_broadcasts();
   for (const TensorUse& use : tensors_of(fields_)) {
     const auto finding = wrong_dimensions_.find(use.name());
     if (finding == wrong_dimensions_.end() || use.desc->sizes.empty()) continue;

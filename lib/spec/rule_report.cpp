@@ -169,6 +169,8 @@ void RuleChecker::report(const Statement& statement, const Formula::Violation& v
       diagnostic.ideas.push_back({{diagnostic.pointer, value}});
     suggest_dimensions(statement, violation, diagnostic);
   }
+  if (const auto equal = tensors_made_equal(statement.rule))
+    size_findings_[diagnostics_.size()] = {equal->first, formula.text(), diagnostic.note};
   diagnostics_.push_back(std::move(diagnostic));
 }
 

@@ -296,7 +296,7 @@ TEST_CASE("files of which one can be stretched to the other are told so") {
         "help: add --broadcast to stretch it as NumPy does, or save "
         "numpy.broadcast_to(array, (2, 3))\n");
   CHECK(help("row.npy", "a.npy") ==
-        "help: add --broadcast to stretch ATensor as NumPy does, or save an array of sizes [3]\n");
+        "help: add --broadcast to stretch ATensor as NumPy does\n");
   CHECK(help("a.npy", "two.npy") == "help: save an array of sizes [2, 3]\n");
   CHECK(contains(help("a.npy", "one.npy"), "help: add --broadcast to stretch it as NumPy does"));
   CHECK(contains(help("one.npy", "a.npy"), "help: add --broadcast to stretch ATensor as NumPy"));
