@@ -91,7 +91,8 @@ std::string Advice::text() const {
     if (i > 0) text += joint(alternatives, i);
     text += words(alternatives[i], i > 0 ? &alternatives[i - 1] : nullptr);
   }
-  return text + (then.empty() ? "" : "; then " + then);
+  if (then.empty()) return text;
+  return text + (text.ends_with('?') ? " Then " : "; then ") + then;
 }
 
 }  // namespace dmlop

@@ -144,7 +144,7 @@ bool FixTrials::is_said_by_file(const std::string& pointer) const {
   const std::string name = name_of_place(pointer);
   if (name.ends_with(".Broadcast")) return false;
   const Field* field = before_.find(name.substr(0, name.find_first_of("[.")));
-  return field != nullptr && is_of_file(*field);
+  return field != nullptr && !field->is_misspelt && is_of_file(*field);
 }
 
 const TensorDesc* FixTrials::tensor_of_file(const std::string& pointer) const {

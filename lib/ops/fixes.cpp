@@ -136,8 +136,10 @@ class FixFinder {
     }
     // What somebody means is right even where another part of the description does not fit it.
     if (is_meant(target)) {
-      if (const auto fix = search(findings, target, json_, {}, here.ideas.front(), 1))
-        target.fix = in_document(*fix);
+      const auto fix = fix_as_meant(findings, target, here);
+      if (!fix) return;
+      target.fix = in_document(*fix);
+      if (fix->size() > here.ideas.front().size()) target.suggestion = suggestion_of(*fix, here);
       return;
     }
     if (const auto fix = stretch_of_files(findings, target, here)) {
@@ -176,6 +178,18 @@ class FixFinder {
     } else if (has_failed) {
       target.suggestion = without_failed_sizes(target.suggestion);
     }
+  }
+
+  // Another type of a nested operator may need other fields. They follow from it; sizes that do not
+  // fit another value are a mistake of their own.
+  std::optional<Fix> fix_as_meant(const Diagnostics& findings, const Diagnostic& target,
+                                  const Diagnostic& here) {
+    const Fix& idea = here.ideas.front();
+    tried_.clear();
+    auto fix = search(findings, target, json_, {}, idea, 1);
+    if (fix || !lower_case(here.pointer).ends_with("/type")) return fix;
+    tried_.clear();
+    return search(findings, target, json_, {}, idea, steps_max);
   }
 
   // The sizes of files cannot be written, but "Broadcast": true can. The suggestion says so.

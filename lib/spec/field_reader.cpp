@@ -106,11 +106,12 @@ void FieldReader::refuse(const json::Value& value, std::string message, std::str
 }
 
 void FieldReader::missing(const json::Value& object, const std::string& name, std::string rule,
-                          Advice suggestion) {
+                          Advice suggestion, const std::string& example) {
   Diagnostic diagnostic = document_.at(object, "the field \"" + name + "\" is missing");
   diagnostic.value.clear();
   diagnostic.rule = std::move(rule);
   diagnostic.suggestion = std::move(suggestion);
+  if (!example.empty()) diagnostic.ideas = {{{diagnostic.pointer + "/" + name, example}}};
   add(std::move(diagnostic));
 }
 
@@ -363,8 +364,19 @@ std::string nearest_of(const json::Value& value, const std::vector<std::string>&
   if (value.kind != json::Value::Kind::string) return "";
   std::string_view text = value.text;
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  const std::string name = spelled_out(text, names);
-  return name.empty() ? nearest_name(text, names) : name;
+  const auto near = [&](const std::vector<std::string>& list) {
+    const std::string name = spelled_out(text, list);
+    return name.empty() ? nearest_name(text, list) : name;
+  };
+  if (const std::string name = near(names); !name.empty()) return name;
+  // "leakyrelu" is far from ACTIVATION_LEAKY_RELU, but near to its end.
+  constexpr std::string_view activation = "ACTIVATION_";
+  std::vector<std::string> ends;
+  for (const std::string& name : names) {
+    if (name.starts_with(activation)) ends.push_back(name.substr(activation.size()));
+  }
+  const std::string end = near(ends);
+  return end.empty() ? "" : std::string(activation) + end;
 }
 
 }  // namespace

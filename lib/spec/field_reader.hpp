@@ -82,9 +82,10 @@ class FieldReader {
   /// Adds a finding at `value`.
   void refuse(const json::Value& value, std::string message, std::string rule, Advice suggestion);
 
-  /// Adds the finding "the field "NAME" is missing" at `object`, which should have it.
+  /// Adds the finding "the field "NAME" is missing" at `object`, which should have it. With an
+  /// example, which is JSON, it has an idea of what mends it.
   void missing(const json::Value& object, const std::string& name, std::string rule,
-               Advice suggestion);
+               Advice suggestion, const std::string& example = "");
 
   /// Adds the finding "the string "x", must be WHAT" at `value`.
   void expected(const json::Value& value, const std::string& name, const std::string& what,

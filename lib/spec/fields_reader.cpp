@@ -99,7 +99,7 @@ void FieldsReader::read(FieldSet& target, const json::Value& object,
   target.document_ = document_;
   target.fields_object_ = &object;
   for (const FieldSpec& field : target.spec->fields) read_field(target, field, meant);
-  require_fields(target);
+  require_fields(target, /*is_nested=*/false);
 }
 
 void FieldsReader::read_field(FieldSet& target, const FieldSpec& spec,
@@ -331,7 +331,7 @@ std::optional<NestedOperator> FieldsReader::read_nested(const OperatorSpec& owne
     }
     read_field(nested, field, meant);
   }
-  require_fields(nested);
+  require_fields(nested, /*is_nested=*/true);
   return nested;
 }
 
@@ -366,7 +366,7 @@ const OperatorSpec* FieldsReader::nested_spec(const OperatorSpec& owner, const j
 
 // Tensors come from files or inference, and counts from their arrays, unless the description must
 // be complete. Everything else must be written or follow from a rule.
-void FieldsReader::require_fields(FieldSet& target) {
+void FieldsReader::require_fields(FieldSet& target, bool is_nested) {
   for (const Field& field : target.fields) {
     const FieldSpec& spec = *field.spec;
     const bool is_count = target.spec->is_count(spec.name);
@@ -375,11 +375,13 @@ void FieldsReader::require_fields(FieldSet& target) {
     const bool may_be_left_out = spec.is_tensor() || is_count || spec.optional_when ||
                                  follows_from_rule(*target.spec, spec.name);
     if (!complete_ && may_be_left_out) continue;
-    require(target.fields_object(), spec.name,
-            "DML_OPERATOR_" + target.spec->name + " needs it: " + spec.text,
-            spec.is_tensor() ? tensor_example
-            : is_count       ? std::string("4")
-                             : example_value(*target.spec, spec.name));
+    const std::string example = spec.is_tensor() ? tensor_example
+                                : is_count       ? std::string("4")
+                                                 : example_value(*target.spec, spec.name);
+    reader_.missing(target.fields_object(), spec.name,
+                    "DML_OPERATOR_" + target.spec->name + " needs it: " + spec.text,
+                    how_to_write(*document_, target.fields_object(), spec.name, example),
+                    is_nested ? example : "");
   }
 }
 

@@ -59,7 +59,7 @@ class FieldsReader {
   const OperatorSpec* nested_spec(const OperatorSpec& owner, const json::Value& object,
                                   const std::string& name);
 
-  void require_fields(FieldSet& target);
+  void require_fields(FieldSet& target, bool is_nested);
   void require_type_and_sizes(const Field& field);
   void require(const json::Value& object, const std::string& name, std::string rule,
                const std::string& example, const std::string& prefix = "");

@@ -95,6 +95,45 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
   }
 }
 
+TEST_CASE("fixes: a misspelt tensor is renamed, and an activation gets its whole name") {
+  const std::string conv =
+      R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
+         "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+         "OutputPadding": [0, 0], "GroupCount": 1,
+         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
+         "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]})";
+  for (const char* name : {"inputTensor", "InptTensor", "Input"}) {
+    std::string fields = "{" + conv + "}";
+    fields.replace(fields.find("InputTensor"), std::string("InputTensor").size(), name);
+    CAPTURE(fields);
+    const Mended checked = check_and_mend_desc("CONVOLUTION", Json::parse(fields));
+    REQUIRE(checked.diagnostics.size() == 1);
+    CHECK(mends(checked, checked.diagnostics[0]));
+  }
+  struct Row {
+    const char* activation;
+    const char* help;
+  };
+  const Row rows[] = {
+      {R"({"Type": "LEAKY_RELU", "Desc": {"Alpha": 0.1}})",
+       "did you mean \"ACTIVATION_LEAKY_RELU\"?"},
+      {R"({"Type": "leakyrelu", "Desc": {"Alpha": 0.1}})",
+       "did you mean \"ACTIVATION_LEAKY_RELU\"?"},
+      {R"({"Type": "LEAKY_RELU"})",
+       "did you mean \"ACTIVATION_LEAKY_RELU\"? Then write 0.25 for FusedActivation.Alpha"},
+      {R"({"Type": "SIGMOD"})", "did you mean \"ACTIVATION_SIGMOID\"?"},
+      {R"({"Type": "ACTIVATION_LEAKY_RELU"})", "write \"Alpha\": 0.25, for example"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.activation);
+    const std::string fields = "{" + conv + R"(, "FusedActivation": )" + row.activation + "}";
+    const Mended checked = check_and_mend_desc("CONVOLUTION", Json::parse(fields));
+    REQUIRE(checked.diagnostics.size() == 1);
+    CHECK(checked.diagnostics[0].suggestion.text() == row.help);
+    CHECK(mends(checked, checked.diagnostics[0]));
+  }
+}
+
 TEST_CASE("fixes: an input that repeats in several dimensions is one finding, with one Strides") {
   struct Row {
     const char* name;
