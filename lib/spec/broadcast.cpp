@@ -109,6 +109,20 @@ bool have_same_dimensions(const FieldSet& given, const EqualTensors& group) {
   });
 }
 
+/// Whether a rule gives some sizes of the group those of another tensor: its elements belong to
+/// places of that one, such as indices, and cannot be repeated.
+bool belongs_to_places(const OperatorSpec& spec, const EqualTensors& group) {
+  return std::ranges::any_of(spec.rules, [&](const Rule& rule) {
+    if (rule.formula.text().find("=>") == std::string::npos) return false;
+    bool names_group = false, names_other = false;
+    for (const Reference& reference : rule.formula.references()) {
+      if (reference.attribute != "Sizes") continue;
+      (group.contains(reference.field) ? names_group : names_other) = true;
+    }
+    return names_group && names_other;
+  });
+}
+
 /// Whether no rule refuses the sizes that NumPy gives to all. Where it gives none, inputs of fewer
 /// dimensions may have one value for each channel.
 bool is_taken(const FieldSet& given, const EqualTensors& group) {
@@ -213,7 +227,8 @@ std::vector<EqualTensors> equal_tensors(const FieldSet& given) {
       all.push_back(desc->sizes);
     }
     if (all.size() < 2 || !can_be) continue;
-    group.is_broadcast = are_repeated(all) && is_taken(given, group);
+    group.is_broadcast =
+        are_repeated(all) && is_taken(given, group) && !belongs_to_places(*given.spec, group);
     groups.push_back(std::move(group));
   }
   return groups;
