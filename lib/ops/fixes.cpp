@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "base/text.hpp"
 #include "ops/array_changes.hpp"
 #include "ops/common_fixes.hpp"
 #include "ops/fix_ideas.hpp"
+#include "ops/fix_search.hpp"
 #include "ops/fix_trials.hpp"
 #include "ops/fix_words.hpp"
 #include "ops/operator.hpp"
@@ -20,11 +20,6 @@ namespace dmlop {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Json itself takes 1 for 1.0.
-bool is_equal(const Json& a, const Json& b) {
-  return a.dump() == b.dump();
-}
 
 // Larger descriptions, and more findings, would take longer than reading the answer.
 constexpr std::size_t text_bytes_max = std::size_t{16} << 10;
@@ -39,19 +34,20 @@ class FixFinder {
         prefix_(before.document().at(before.root(), "").pointer),
         json_(json_of(before.root())),
         trials_(before, fields_beside()),
+        search_(before, json_, trials_, findings),
         common_(before, json_, trials_) {}
 
   void run() {
     // A fix of one finding must not depend on what another one's suggestion says by now.
-    const Diagnostics found = findings_;
+    const Diagnostics& found = search_.findings();
     for (std::size_t i = 0; i < std::min(findings_.size(), findings_mended); ++i) {
       if (may_have_fix(found[i])) {
-        mend(found, findings_[i]);
+        mend(findings_[i]);
       } else if (found[i].file == before_.file()) {
-        mend_file(found, findings_[i]);
+        mend_file(findings_[i]);
       }
     }
-    if (found.size() > 1) mend_together(found);
+    if (found.size() > 1) mend_together();
   }
 
  private:
@@ -88,78 +84,37 @@ class FixFinder {
     return fix;
   }
 
-  static bool is_same(const Diagnostic& a, const Diagnostic& b) {
-    return a.pointer == b.pointer && a.message == b.message;
-  }
-
-  // Whether both are about the same part. Findings about files all are at the description's fields.
-  bool is_at_the_same(const Diagnostic& a, const Diagnostic& b) const {
-    return a.pointer == b.pointer &&
-           (a.pointer != relative(pointer_of_fields()) || subject_of(a) == subject_of(b));
-  }
-
-  // Those of `found` that are neither among the findings nor at the place of another one than
-  // `target`, which is among them if it is still there.
-  Diagnostics fresh(const Diagnostics& found, const Diagnostics& findings,
-                    const Diagnostic& target) const {
-    Diagnostics list;
-    for (const Diagnostic& finding : found) {
-      const auto is_old = [&](const Diagnostic& old) {
-        Diagnostic there = old;
-        there.pointer = relative(old.pointer);
-        if (is_same(old, target)) return false;
-        return is_same(finding, there) ||
-               (is_at_the_same(finding, there) && old.pointer != target.pointer);
-      };
-      if (std::none_of(findings.begin(), findings.end(), is_old)) list.push_back(finding);
-    }
-    return list;
-  }
-
-  // Whether the description has a finding as the trials see it. They see no field that is written
-  // twice, so that any change would seem to help.
-  bool is_seen_in_trials(const Diagnostic& here) {
-    if (!unchanged_) unchanged_ = trials_.check(json_);
-    return !*unchanged_ || std::ranges::any_of(**unchanged_, [&](const Diagnostic& each) {
-      return is_same(each, here);
-    });
-  }
-
   // One change is better than several, wherever it stands.
-  void mend(const Diagnostics& findings, Diagnostic& target) {
-    const bool is_only = findings.size() == 1;
-    Diagnostic here = target;
-    here.pointer = relative(target.pointer);
-    if (!is_seen_in_trials(here)) return;
-    for (Fix& idea : here.ideas) {
-      for (Replacement& each : idea) each.pointer = relative(each.pointer);
-    }
+  void mend(Diagnostic& target) {
+    const bool is_only = search_.findings().size() == 1;
+    Diagnostic here = search_.here(target);
+    if (!search_.is_seen(here)) return;
     // What somebody means is right even where another part of the description does not fit it.
     if (is_meant(target)) {
-      const auto fix = fix_as_meant(findings, target, here);
+      const auto fix = fix_as_meant(target, here);
       if (!fix) return;
       target.fix = in_document(*fix);
       if (fix->size() > here.ideas.front().size()) target.suggestion = suggestion_of(*fix, here);
       return;
     }
-    if (const auto fix = stretch_of_files(findings, target, here)) {
+    if (const auto fix = stretch_of_files(target, here)) {
       target.fix = in_document(*fix);
-      if (has_saving(target.suggestion)) mend_file(findings, target);
+      if (has_saving(target.suggestion)) mend_file(target);
       return;
     }
     // Other values of fields may fit an image in NHWC by chance.
     if (is_only && say_if_known(common_.channels_last(target), target)) return;
     if (is_only && say_if_known(common_.channels_last_by_strides(), target)) return;
-    auto fix = fix_by_ideas(findings, target, here, 1);
+    auto fix = fix_by_ideas(target, here, 1);
     if (!fix && is_only) {
       const auto only = common_.choice();
       if (only && (only->pointer == here.pointer || says_which(*before_.spec, *only)))
         fix = Fix{*only};
     }
     if (!fix && is_only && say_if_known(common_.order(target), target)) return;
-    if (!fix && mend_file(findings, target)) return;
-    if (!fix) fix = fix_by_ideas(findings, target, here, steps_max);
-    if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(findings, target, here, 1);
+    if (!fix && mend_file(target)) return;
+    if (!fix) fix = fix_by_ideas(target, here, steps_max);
+    if (!fix && add_sizes_by_rules(here)) fix = fix_by_ideas(target, here, 1);
     if (fix) {
       target.fix = in_document(*fix);
       target.suggestion = suggestion_of(*fix, here);
@@ -174,7 +129,7 @@ class FixFinder {
     }
     const bool has_failed = !here.ideas.empty() && trials_.are_left();
     if (begins_with_value(target.suggestion) && has_failed && !target.rule.empty()) {
-      mend_by_number(findings, target, here);
+      mend_by_number(target, here);
     } else if (has_failed) {
       target.suggestion = without_failed_sizes(target.suggestion);
     }
@@ -182,43 +137,41 @@ class FixFinder {
 
   // Another type of a nested operator may need other fields. They follow from it; sizes that do not
   // fit another value are a mistake of their own.
-  std::optional<Fix> fix_as_meant(const Diagnostics& findings, const Diagnostic& target,
-                                  const Diagnostic& here) {
+  std::optional<Fix> fix_as_meant(const Diagnostic& target, const Diagnostic& here) {
     const Fix& idea = here.ideas.front();
-    tried_.clear();
-    auto fix = search(findings, target, json_, {}, idea, 1);
+    search_.forget();
+    auto fix = search_.fix(target, idea, 1);
     if (fix || !lower_case(here.pointer).ends_with("/type")) return fix;
-    tried_.clear();
-    return search(findings, target, json_, {}, idea, steps_max);
+    search_.forget();
+    return search_.fix(target, idea, steps_max);
   }
 
   // The sizes of files cannot be written, but "Broadcast": true can. The suggestion says so.
-  std::optional<Fix> stretch_of_files(const Diagnostics& findings, const Diagnostic& target,
-                                      const Diagnostic& here) {
+  std::optional<Fix> stretch_of_files(const Diagnostic& target, const Diagnostic& here) {
     const auto stretches = [](const Replacement& each) {
       return each.pointer.ends_with("/Broadcast");
     };
-    tried_.clear();
+    search_.forget();
     for (const Fix& idea : here.ideas) {
       if (!std::ranges::all_of(idea, stretches)) continue;
-      if (auto fix = search(findings, target, json_, {}, idea, 1)) return fix;
+      if (auto fix = search_.fix(target, idea, 1)) return fix;
     }
     return std::nullopt;
   }
 
   // Another number of those that the rule names. Many may do, and none may be what is meant.
-  void mend_by_number(const Diagnostics& findings, Diagnostic& target, const Diagnostic& here) {
-    tried_.clear();
+  void mend_by_number(Diagnostic& target, const Diagnostic& here) {
+    search_.forget();
     std::optional<Fix> fix;
     for (const Replacement& each : other_numbers(here, json_, *before_.spec)) {
-      if (!fix) fix = search(findings, target, json_, {}, {each}, 1);
+      if (!fix) fix = search_.fix(target, {each}, 1);
     }
     if (fix) {
       target.fix = in_document(*fix);
       target.suggestion = how_to_apply(*fix, here);
       target.suggestion.alternatives.front().remark += ", for example";
     } else {
-      target.suggestion = findings.size() == 1
+      target.suggestion = search_.findings().size() == 1
                               ? "compare what the rule names: no change of one value was found to "
                                 "help"
                               : "compare what the rule names, or mend the other findings first";
@@ -263,13 +216,13 @@ class FixFinder {
   }
 
   // The sizes of a .npy file cannot be written, but its array can be saved in another shape.
-  bool mend_file(const Diagnostics& findings, Diagnostic& target) {
+  bool mend_file(Diagnostic& target) {
     if (target.ideas.empty()) return false;
     const std::string pointer = relative(target.ideas.front().front().pointer);
     const TensorDesc* tensor = trials_.tensor_of_file(pointer);
     if (tensor == nullptr || tensor->sizes.empty()) return false;
     const auto left_with = [&](const Sizes& sizes) {
-      return left_with_shape(findings, target, {tensor_name_of(pointer), sizes});
+      return search_.left_with_shape(target, {tensor_name_of(pointer), sizes});
     };
     const std::string name = tensor_name_of(pointer);
     const auto ruled = pointer.find("/Sizes") != pointer.npos ? trials_.sizes_by_rules(json_, name)
@@ -300,7 +253,7 @@ class FixFinder {
     } else if (right != ruled.end()) {
       const bool is_stretched =
           !without_ones(tensor->sizes).empty() && are_stretched(tensor->sizes, *right);
-      const bool may_be_others = !is_stretched && findings.size() == 1;
+      const bool may_be_others = !is_stretched && search_.findings().size() == 1;
       if (const auto several = may_be_others ? common_.several() : std::nullopt) {
         target.suggestion = words_for(*several, target);
         return true;
@@ -316,26 +269,13 @@ class FixFinder {
     return true;
   }
 
-  // How many findings are new with a file of another shape; nothing where the old one is there.
-  std::optional<std::size_t> left_with_shape(const Diagnostics& findings, const Diagnostic& target,
-                                             const OtherArray& array) {
-    const auto found = trials_.check(json_, {array});
-    if (!found) return std::nullopt;
-    Diagnostic here = target;
-    here.pointer = relative(target.pointer);
-    const auto is_target = [&](const Diagnostic& each) { return is_same(each, here); };
-    if (std::any_of(found->begin(), found->end(), is_target)) return std::nullopt;
-    return fresh(*found, findings, target).size();
-  }
-
-  std::optional<Fix> fix_by_ideas(const Diagnostics& findings, const Diagnostic& target,
-                                  const Diagnostic& here, int steps) {
-    tried_.clear();
-    const bool seems_right = findings.size() > 1 && is_inferred_output(here);
+  std::optional<Fix> fix_by_ideas(const Diagnostic& target, const Diagnostic& here, int steps) {
+    search_.forget();
+    const bool seems_right = search_.findings().size() > 1 && is_inferred_output(here);
     for (const Fix& idea :
          seems_right ? here.ideas
                      : ideas_for(here, json_, *before_.spec, trials_.first_dimensions())) {
-      auto fix = search(findings, target, json_, {}, idea, steps);
+      auto fix = search_.fix(target, idea, steps);
       if (!fix) continue;
       std::erase_if(*fix, [&](const Replacement& each) {  // what was never there
         return each.value == "null" && !json_.contains(Json::json_pointer(each.pointer));
@@ -387,33 +327,9 @@ class FixFinder {
     return advice;
   }
 
-  // The whole fix that begins with these replacements and goes on with `idea`.
-  std::optional<Fix> search(const Diagnostics& findings, const Diagnostic& target, const Json& from,
-                            const Fix& begun, const Fix& idea, int steps) {
-    Json json = from;
-    for (const Replacement& each : idea) {
-      if (trials_.is_said_by_file(each.pointer) || !apply(json, each)) return std::nullopt;
-    }
-    if (is_equal(json, from) || !tried_.insert(json.dump()).second) return std::nullopt;
-    const auto found = trials_.check(json);
-    if (!found) return std::nullopt;
-    const Fix whole = combined(begun, idea, json);
-    Diagnostic here = target;
-    here.pointer = relative(target.pointer);
-    const auto is_target = [&](const Diagnostic& each) { return is_same(each, here); };
-    if (std::any_of(found->begin(), found->end(), is_target)) return std::nullopt;
-    const Diagnostics left = fresh(*found, findings, target);
-    if (left.empty()) return whole;
-    if (steps == 1 || left.size() > 2) return std::nullopt;
-    for (const Fix& next :
-         ideas_for(left.front(), json, *before_.spec, trials_.first_dimensions())) {
-      if (const auto fix = search(findings, target, json, whole, next, steps - 1)) return fix;
-    }
-    return std::nullopt;
-  }
-
   // One value of another field may mend all findings: the mistake is there.
-  void mend_together(const Diagnostics& findings) {
+  void mend_together() {
+    const Diagnostics& findings = search_.findings();
     const auto is_known = [&](const Diagnostic& finding) {
       return is_of_description(finding) || has_shape(finding);
     };
@@ -470,13 +386,6 @@ class FixFinder {
            trials_.tensor_of_file(relative(finding.ideas.front().front().pointer)) != nullptr;
   }
 
-  // The field that the message begins with: "BiasTensor" of "BiasTensor.Sizes[1] is 3".
-  static std::string subject_of(const Diagnostic& finding) { return field_of(finding.message); }
-
-  static std::string field_of(const std::string& text) {
-    return text.substr(0, text.find_first_of(" .["));
-  }
-
   // Whether the message's subject, if it is a field, is the field of a place.
   bool is_about(const Diagnostic& finding, const std::string& place) const {
     const std::string subject = subject_of(finding);
@@ -503,9 +412,8 @@ class FixFinder {
   std::string prefix_;  // of the description's pointers in its document
   Json json_;
   FixTrials trials_;
+  FixSearch search_;
   CommonFixes common_;
-  std::set<std::string> tried_;
-  std::optional<std::optional<Diagnostics>> unchanged_;  // what the trials find without a change
 };
 
 }  // namespace
