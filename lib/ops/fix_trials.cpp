@@ -4,7 +4,7 @@
 
 #include "ops/fix_ideas.hpp"
 #include "ops/operator.hpp"
-#include "spec/broadcast.hpp"
+#include "spec/broadcast_check.hpp"
 #include "spec/fitting_example.hpp"
 
 namespace dmlop {

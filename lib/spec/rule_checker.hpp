@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "spec/broadcast.hpp"
 #include "spec/description.hpp"
+#include "spec/equal_tensors.hpp"
 #include "spec/field_scope.hpp"
 
 namespace dmlop {
