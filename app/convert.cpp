@@ -124,6 +124,12 @@ int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
     refuse("-i is for --to-ops where the input is a graph; a graph names its constants");
   if (!options.to_graph.empty() + !options.to_bin.empty() + !options.to_op.empty() + to_ops > 1)
     refuse("--to-graph, --to-bin, --to-op and --to-ops exclude each other; keep one of them");
+  for (const NamedFile& input : options.request.inputs) {
+    for (const std::string* target : {&options.to_graph, &options.to_bin, &options.to_op}) {
+      if (!target->empty() && names_same_file(input.path, *target))
+        refuse(*target + " is read by this conversion; write to another file");
+    }
+  }
   Diagnostics warnings;
   const GraphRequest request{.checking = options.request.checking};
   std::optional<LoweredGraph> lowered;

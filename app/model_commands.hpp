@@ -34,6 +34,7 @@ struct ModelRun {
   ModelOptions model;
   const ConfineOption& confine;
   std::vector<NamedFile> inputs;             // of a graph
+  std::vector<NamedFile> constants = {};     // files that became constants of an ONNX model
   std::optional<RandomNumbers> random = {};  // for a graph's inputs without a file
   FolderFiles found = {};                    // what lies beside a graph
   std::vector<NamedFile> outputs;            // resources to write as .npy files at the end

@@ -2,6 +2,7 @@
 // a DxDispatch model is run_model.cpp.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/exit_codes.hpp"
 #include "base/file.hpp"
@@ -147,7 +148,7 @@ std::optional<Job> prepare(const OpenedFile& file, const RunOptions& options,
 
 int run_as_graph(const OpenedProgram& program, const RunOptions& options, Diagnostics diagnostics) {
   ModelRun run = model_run(options);
-  if (program.is_onnx) run.inputs.clear();  // they are constants of the graph
+  if (program.is_onnx) run.constants = std::exchange(run.inputs, {});
   const std::string& path = program.graph ? program.graph->file : options.description.name();
   const SharedConfinement confinement = options.confine.confinement(path);
   run.found = files_beside(path, confinement, diagnostics);

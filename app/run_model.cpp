@@ -229,6 +229,7 @@ class ModelRunner {
     if (model != nullptr) name_files(*model);
     if (!diagnostics_.empty()) return report(diagnostics_, options_.format);
     if (!options_.quiet) note_other_extensions(options_.outputs);
+    require_writable(outputs_);
     stop_jobs_gently();
     Backend backend = open_backend(options_.device.request(), options_.quiet);
     if (keeper_) keeper_->begin();
@@ -257,18 +258,21 @@ class ModelRunner {
     if (!options_.expected_edges.empty() || !options_.against.empty())
       comparer_.emplace(model, options_.tolerance);
     if (!options_.expected_edges.empty()) expect_edges();
-    const std::vector<std::string> golden = golden_files();
-    refuse_replaced(model, outputs_, golden, diagnostics_);
     if (options_.as_type && diagnostics_.empty()) convert_golden_files(*options_.as_type);
-    if (options_.kept_edges.empty()) return;
-    std::vector<std::string> others = golden;
-    for (const NamedResource& output : outputs_) others.push_back(output.path);
-    keeper_.emplace(model, options_.kept_edges, others, diagnostics_);
+    FileRoles files = roles_of(model);
+    for (const NamedFile& constant : options_.constants)
+      files.add(constant.path, "the file of " + printable(constant.tensor));
+    for (const std::string& golden : golden_files()) files.add(golden, "the golden file");
+    refuse_replaced_by_commands(model, files, diagnostics_);
+    refuse_replaced(model, outputs_, files, diagnostics_);
+    if (!options_.kept_edges.empty())
+      keeper_.emplace(model, options_.kept_edges, files, diagnostics_);
   }
 
   void expect_edges() {
     Diagnostics warnings;
     comparer_->expect_files(options_.expected_edges, diagnostics_, warnings);
+    if (options_.checking.warnings_as_errors) refuse_warnings(warnings, diagnostics_);
     if (!options_.quiet && options_.format == Format::text) print_warnings(warnings);
     warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
   }
@@ -309,9 +313,8 @@ class ModelRunner {
       for (const std::size_t resource : results_of(model))
         show_result(model, resource, runtime.contents(resource), options_.format, ending.shown);
     }
-    for (const NamedResource& output : outputs_)
-      write_npy(tensor_of(model, output.resource), runtime.contents(output.resource), output.path,
-                output.is_raw);
+    write_together(model, outputs_,
+                   [&](std::size_t resource) { return runtime.contents(resource); });
     const ResultTolerances tolerances(model, options_.tolerance);
     for (const NamedResource& golden : expected_) {
       ending.comparisons.push_back(compare_resource(

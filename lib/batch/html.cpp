@@ -73,7 +73,8 @@ Json data_of(const BatchReport& report) {
 }  // namespace
 
 std::string html_report(const BatchReport& report) {
-  const std::string json = data_of(report).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string json =
+      data_of(report).dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   constexpr std::string_view placeholder = "@DATA@";
   const std::string_view page = report_template();
   const std::size_t at = page.find(placeholder);

@@ -42,6 +42,7 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   prepared.writes_ = request.output_folder.has_value();
   if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
+  prepared.refuse_replaced_files(job, findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -74,9 +75,7 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
       findings);
   if (options.against == nullptr) prepared.find_expected(job, findings);
   if (job.request.expected_may_be_missing) prepared.expect_results(job, findings);
-  std::vector<std::string> golden;
-  for (const Expected& expected : prepared.expected_) golden.push_back(expected.file.path);
-  refuse_replaced(prepared.model_, prepared.written_, golden, findings);
+  prepared.refuse_replaced_files(job, findings);
   if (options.update_golden != UpdateGolden::no) prepared.refuse_inputs(findings);
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
@@ -159,6 +158,25 @@ void ModelJob::expect_results(const BatchJob& job, Diagnostics& findings) {
   }
 }
 
+// No file of the job may be replaced by what it writes.
+void ModelJob::refuse_replaced_files(const BatchJob& job, Diagnostics& findings) const {
+  FileRoles files = roles_of(model_);
+  if (job.document) files.add(job.document->file(), "the file that lists the job");
+  const bool updates = job.request.expected_may_be_missing;
+  for (const NamedFile& golden : golden_files()) {
+    if (updates && files.role_of(golden.path) == "the golden file")
+      findings.push_back(
+          {.kind = ErrorKind::usage,
+           .file = model_.file,
+           .message = golden.tensor + " has the golden file of another output: " + golden.path,
+           .suggestion = "name another golden file, as --update-golden may replace "
+                         "it"});
+    files.add(golden.path, "the golden file");
+  }
+  if (writes_) refuse_replaced_by_commands(model_, files, findings);
+  refuse_replaced(model_, written_, files, findings);
+}
+
 // A golden file that may be replaced must not be what the model reads.
 void ModelJob::refuse_inputs(Diagnostics& findings) const {
   for (const NamedFile& golden : golden_files()) {
@@ -186,12 +204,7 @@ std::string ModelJob::reason_of_uncompared() const {
 }
 
 std::string ModelJob::operator_name() const {
-  std::vector<std::string> names;
-  for (const Dispatchable& dispatchable : model_.dispatchables) {
-    const std::string& name = dispatchable.description->spec->name;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return join(names);
+  return join(operators_of(model_));
 }
 
 std::vector<NamedFile> ModelJob::golden_files() const {
@@ -298,9 +311,8 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
     if (!expected.command) compare(expected);
   }
   if (other) compare_results(runtime, *other, tolerances, result);
-  for (const NamedResource& output : written_)
-    write_npy(tensor_of(model_, output.resource), runtime.contents(output.resource), output.path,
-              output.is_raw);
+  write_together(model_, written_,
+                 [&](std::size_t resource) { return runtime.contents(resource); });
   result.device = join(runtime.devices());
   return result;
 }

@@ -68,6 +68,7 @@ class ModelJob : public CheckedJob {
   std::vector<std::size_t> used_at_end() const;
   void compare_results(Runtime& runtime, Runtime& other, const ResultTolerances& tolerances,
                        JobResult& result) const;
+  void refuse_replaced_files(const BatchJob& job, Diagnostics& findings) const;
   void refuse_inputs(Diagnostics& findings) const;
 
   Model model_;

@@ -63,6 +63,7 @@ EdgeComparer::EdgeComparer(const Model& model, const std::optional<Tolerance>& t
 
 void EdgeComparer::expect_files(const std::string& folder, Diagnostics& diagnostics,
                                 Diagnostics& warnings) {
+  index_ = to_text(to_path(folder) / "index.json");
   const auto index = index_of(folder, diagnostics);
   const std::vector<std::string> names = edge_file_names(model_);
   std::map<std::string, std::size_t> resources;  // by edge, and by file
@@ -94,14 +95,14 @@ void EdgeComparer::expect_files(const std::string& folder, Diagnostics& diagnost
     diagnostics.push_back(
         {.kind = ErrorKind::usage,
          .file = folder,
-         .message = std::string("no file of this folder is that of an edge which a ") +
+         .message = std::string("no file of this folder matches an edge that a ") +
                     (model_.words.has_commands ? "dispatch" : "node") + " writes",
          .rule = "EDGE.npy is compared with the edge EDGE, or index.json says which edge a file is",
          .suggestion = "`dmlop run --keep-edges FOLDER` writes such files"});
   } else if (strangers > 0) {
     warnings.push_back(
         {.message =
-             stranger + " is that of no edge which a node writes" +
+             stranger + " matches no edge that a node writes" +
              (strangers > 1 ? ", nor are " + counted(strangers - 1, "other file") + " of its folder"
                             : "")});
   }
@@ -130,6 +131,7 @@ void EdgeComparer::expect_run(Runtime& other, std::string device) {
 
 std::vector<std::string> EdgeComparer::files() const {
   std::vector<std::string> paths;
+  if (!index_.empty()) paths.push_back(index_);
   for (const auto& golden : golden_) {
     if (golden) paths.push_back(golden->path);
   }

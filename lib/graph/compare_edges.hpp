@@ -54,7 +54,7 @@ class EdgeComparer {
   void compare(const DispatchCommand& command, Runtime& runtime);
 
   const std::vector<ComparedEdge>& edges() const { return edges_; }
-  /// The paths of all files that are compared with.
+  /// The paths of all files that are compared with, and of index.json.
   std::vector<std::string> files() const;
   /// In their order. Edges may differ although no node is wrong by itself.
   const std::vector<WrongNode>& wrong_nodes() const { return wrong_; }
@@ -71,6 +71,7 @@ class EdgeComparer {
   const Model& model_;
   Tolerance given_;
   ResultTolerances tolerances_;
+  std::string index_;  // the path of index.json beside the golden files; "": none
   std::vector<std::optional<NamedResource>> golden_;    // of each resource
   std::vector<std::optional<ResourceTensor>> written_;  // of each that a dispatch wrote
   std::vector<bool> computed_;                          // whether a dispatch writes it

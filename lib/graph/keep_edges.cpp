@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/confine.hpp"
 #include "base/file.hpp"
@@ -15,14 +14,17 @@
 
 namespace dmlop {
 
-EdgeKeeper::EdgeKeeper(const Model& model, std::string folder,
-                       const std::vector<std::string>& others, Diagnostics& diagnostics)
+EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, const FileRoles& files,
+                       Diagnostics& diagnostics)
     : model_(model), folder_(std::move(folder)), names_(edge_file_names(model)) {
-  std::set<std::string> read;
-  std::error_code ignored;
-  for (const Resource& resource : model.resources) {
-    if (!resource.initial.path.empty()) read.insert(real_path(resource.initial.path, ignored));
-  }
+  const auto refuse_replaced = [&](const std::string& subject, const std::string& path) {
+    const std::string role = files.role_of(path);
+    if (role.empty()) return;
+    diagnostics.push_back({.kind = ErrorKind::usage,
+                           .file = model.file,
+                           .message = subject + " would replace " + role + ": " + path,
+                           .suggestion = "write to another folder"});
+  };
   for (const ModelCommand& command : model.commands) {
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) continue;
@@ -30,21 +32,16 @@ EdgeKeeper::EdgeKeeper(const Model& model, std::string folder,
       const std::size_t resource = binding->range.resource;
       const std::string& edge = model.resources[resource].name;
       has_other_names_ = has_other_names_ || names_[resource] != edge;
-      const std::string path = path_of(resource);
-      const bool replaces_input = std::filesystem::exists(to_path(path), ignored) &&
-                                  read.contains(real_path(path, ignored));
-      const auto is_it = [&](const std::string& other) {
-        return std::filesystem::weakly_canonical(to_path(other), ignored) ==
-               std::filesystem::weakly_canonical(to_path(path), ignored);
-      };
-      if (replaces_input || std::ranges::any_of(others, is_it))
-        diagnostics.push_back({.kind = ErrorKind::usage,
-                               .file = model.file,
-                               .message = "the edge \"" + printable(edge) +
-                                          "\" would replace another file of this run: " + path,
-                               .suggestion = "write to another folder"});
+      refuse_replaced("the edge \"" + printable(edge) + "\"", path_of(resource));
     }
   }
+  std::error_code ignored;
+  has_index_ = has_other_names_ || std::filesystem::exists(to_path(index_path()), ignored);
+  if (has_index_) refuse_replaced("the index of the edges", index_path());
+}
+
+std::string EdgeKeeper::index_path() const {
+  return to_text(to_path(folder_) / "index.json");
 }
 
 std::string EdgeKeeper::path_of(std::size_t resource) const {
@@ -55,13 +52,13 @@ void EdgeKeeper::begin() const {
   std::error_code error;
   std::filesystem::create_directories(to_path(folder_), error);
   if (error) fail_io("creating " + folder_ + ": " + error.message());
-  if (!has_other_names_) return;
+  if (!has_index_) return;
   nlohmann::ordered_json index = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (!names_[i].empty()) index[names_[i] + ".npy"] = valid_utf8(model_.resources[i].name);
   }
   const std::string text = readable_text(index);
-  OutputFile file(to_text(to_path(folder_) / "index.json"), text.size(), Contents::text);
+  OutputFile file(index_path(), text.size(), Contents::text);
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit();
 }

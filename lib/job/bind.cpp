@@ -88,6 +88,14 @@ void refuse_other_count(const Description& description, Binder& binder, const st
                "name one file for each tensor");
 }
 
+// Whether a path names tol.json or job.json beside a description.
+bool is_setting_beside(const std::string& description, const std::string& path) {
+  const std::filesystem::path written = to_path(written_path(path));
+  if (written.filename() != "tol.json" && written.filename() != "job.json") return false;
+  const std::string beside = to_text(to_path(description).parent_path() / written.filename());
+  return names_same_file(beside, path);
+}
+
 // The output that a file would be written by, too; devices take any number of them.
 const BoundOutput* writer_of(const std::vector<BoundOutput>& outputs, const std::string& path) {
   const bool is_stream = is_standard_output(path);
@@ -189,6 +197,9 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
     if (is_same_file(description.file(), target->path)) {
       binder.refuse_target(*target, tensor + " would replace the description " + target->path);
     }
+    if (is_setting_beside(description.file(), target->path))
+      binder.refuse_target(*target,
+                           tensor + " would replace the settings of the job: " + target->path);
     if (const BoundOutput* other = writer_of(outputs, target->path)) {
       binder.refuse_target(
           *target, tensor + " and " + other->name() + " both go to " +

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/parallel.hpp"
+#include "base/path.hpp"
 #include "base/text.hpp"
 #include "ops/operator.hpp"
 #include "tensor/element.hpp"
@@ -65,7 +66,6 @@ class ResourceNamer {
              "name a file");
       return std::nullopt;
     }
-    if (!golden_) refuse_inputs(model_.resources[*index].name, file.path);
     if (!golden_ && file.raw && !file.raw->is_open())
       refuse("the type and sizes of the file " + file.path + " are those of the " + words_.resource,
              "write " + file.path + ":raw");
@@ -115,16 +115,6 @@ class ResourceNamer {
            : model_.outputs.empty() ? std::string(words_.resource) + "s: " + names_of_list(names)
                                     : "outputs: " + names_of_list(names));
     return std::nullopt;
-  }
-
-  void refuse_inputs(const std::string& name, const std::string& path) {
-    if (is_same_file(model_.file, path))
-      refuse(name + " would replace the " + words_.model + " " + path, "write to another file");
-    for (const Resource& input : model_.resources) {
-      if (!input.initial.path.empty() && is_same_file(input.initial.path, path))
-        refuse(name + " would replace the file of " + input.name + ": " + path,
-               "write to another file");
-    }
   }
 
   const Model& model_;
@@ -251,20 +241,44 @@ void place_elements(const ResourceTensor& tensor, std::span<const std::byte> pac
                    });
 }
 
-void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
-               const std::string& path, bool is_raw) {
+namespace {
+
+OutputFile npy_output(const ResourceTensor& tensor, std::span<const std::byte> contents,
+                      const std::string& path, bool is_raw) {
   const std::string header = is_raw ? "" : npy_header_bytes(tensor.data_type, tensor.sizes);
   const auto elements = packed_elements(tensor, contents);
   if (is_raw && has_4_bits(tensor.data_type)) {
     const auto packed = packed_4_bits(elements.bytes());
     OutputFile file(path, packed.size());
     file.write_at(0, packed);
-    return file.commit();
+    return file;
   }
   OutputFile file(path, header.size() + elements.size());
   file.write_at(0, std::as_bytes(std::span(header)));
   file.write_at(header.size(), elements.bytes());
-  file.commit();
+  return file;
+}
+
+}  // namespace
+
+void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
+               const std::string& path) {
+  npy_output(tensor, contents, path, false).commit();
+}
+
+void write_together(const Model& model, const std::vector<NamedResource>& outputs,
+                    const std::function<std::span<const std::byte>(std::size_t)>& contents) {
+  std::vector<OutputFile> files;
+  for (const NamedResource& output : outputs)
+    files.push_back(npy_output(tensor_of(model, output.resource), contents(output.resource),
+                               output.path, output.is_raw));
+  std::vector<OutputFile*> together;
+  for (OutputFile& file : files) together.push_back(&file);
+  if (!together.empty()) commit_together(together);
+}
+
+void require_writable(const std::vector<NamedResource>& outputs) {
+  for (const NamedResource& output : outputs) OutputFile(output.path, 0);
 }
 
 std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
@@ -278,25 +292,56 @@ std::vector<NamedResource> name_resources(const Model& model, const std::vector<
   return named;
 }
 
-void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
-                     const std::vector<std::string>& golden, Diagnostics& diagnostics) {
-  const auto refuse = [&](const NamedResource& output, const std::string& what) {
-    diagnostics.push_back(
-        {.kind = ErrorKind::usage,
-         .file = model.file,
-         .message = model.resources[output.resource].name + " would replace " + what + output.path,
-         .suggestion = "write to another file"});
+namespace {
+
+void refuse_replaced(const Model& model, const std::string& name, const std::string& path,
+                     const FileRoles& files, Diagnostics& diagnostics) {
+  const std::string role = files.role_of(path);
+  if (role.empty()) return;
+  diagnostics.push_back({.kind = ErrorKind::usage,
+                         .file = model.file,
+                         .message = printable(name) + " would replace " + role + ": " + path,
+                         .suggestion = "write to another file"});
+}
+
+}  // namespace
+
+FileRoles roles_of(const Model& model) {
+  FileRoles files;
+  files.add(model.file, std::string("the ") + model.words.model);
+  for (const std::string& graph : model.graph_files) files.add(graph, "a graph of the model");
+  for (const Resource& resource : model.resources)
+    files.add(resource.initial.path, "the file of " + printable(resource.name));
+  if (is_standard_input(model.file)) return files;
+  const auto folder = to_path(model.file).parent_path();
+  files.add(to_text(folder / "tol.json"), "the tolerances");
+  files.add(to_text(folder / "job.json"), "the settings of the job");
+  return files;
+}
+
+void refuse_replaced_by_commands(const Model& model, FileRoles& files, Diagnostics& diagnostics) {
+  const auto for_each_write = [&](const auto& action) {
+    for (const ModelCommand& command : model.commands) {
+      if (const auto* write = std::get_if<WriteFileCommand>(&command)) action(*write);
+    }
   };
-  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-    const auto is_replaced = [&](const std::string& path) {
-      return names_same_file(path, output->path);
-    };
-    const auto first = std::find_if(outputs.begin(), output, [&](const NamedResource& other) {
-      return is_replaced(other.path);
-    });
-    if (first != output)
-      refuse(*output, "what " + model.resources[first->resource].name + " wrote: ");
-    if (std::any_of(golden.begin(), golden.end(), is_replaced)) refuse(*output, "the golden file ");
+  for_each_write([&](const WriteFileCommand& write) {
+    refuse_replaced(model, "the writeFile of " + model.resources[write.resource].name, write.path,
+                    files, diagnostics);
+  });
+  for_each_write([&](const WriteFileCommand& write) {
+    files.add(write.path,
+              "what the writeFile of " + model.resources[write.resource].name + " writes");
+  });
+}
+
+void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
+                     FileRoles& files, Diagnostics& diagnostics) {
+  for (const NamedResource& output : outputs) {
+    const std::string& name = model.resources[output.resource].name;
+    refuse_replaced(model, name, output.path, files, diagnostics);
+    if (!may_have_several_writers(output.path))
+      files.add(output.path, "the output " + printable(name));
   }
 }
 

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.hpp"
+#include "base/file.hpp"
+#include "base/file_roles.hpp"
 #include "compare/compare.hpp"
 #include "job/job.hpp"
 #include "model/model.hpp"
@@ -50,10 +53,9 @@ Buffer packed_elements(const ResourceTensor& tensor, std::span<const std::byte> 
 void place_elements(const ResourceTensor& tensor, std::span<const std::byte> packed,
                     std::span<std::byte> contents);
 
-/// Writes the tensor as numpy.save does or, if `is_raw`, its elements alone; those of 4 bits are
-/// packed then. Errors: io_failed.
+/// Writes the tensor as numpy.save does. Errors: io_failed.
 void write_npy(const ResourceTensor& tensor, std::span<const std::byte> contents,
-               const std::string& path, bool is_raw = false);
+               const std::string& path);
 
 /// A file that the caller names for a resource. `written` is the golden file, opened.
 struct NamedResource {
@@ -64,15 +66,30 @@ struct NamedResource {
 };
 
 /// Finds the resources that `files` name. `option` is "-o" or "--expect". If only one resource is
-/// written, its name may be omitted. Adds a finding for each name that is no resource, and for each
-/// file that the model reads. If `golden`, opens the files; otherwise they are to be written.
+/// written, its name may be omitted. Adds a finding for each name that is no resource. If `golden`,
+/// opens the files; otherwise they are to be written.
 std::vector<NamedResource> name_resources(const Model& model, const std::vector<NamedFile>& files,
                                           const std::string& option, bool golden,
                                           Diagnostics& diagnostics);
 
-/// Adds a finding for each output that would replace another output or one of the golden files.
+/// Refuses outputs that cannot be written, before anything runs. Errors: io_failed.
+void require_writable(const std::vector<NamedResource>& outputs);
+
+/// Writes outputs from the contents of their resources, all together: as numpy.save does or, if
+/// raw, the elements alone; those of 4 bits are packed then. Errors: io_failed.
+void write_together(const Model& model, const std::vector<NamedResource>& outputs,
+                    const std::function<std::span<const std::byte>(std::size_t)>& contents);
+
+/// The files that a model reads, tol.json and job.json beside it among them.
+FileRoles roles_of(const Model& model);
+
+/// Adds a finding for each writeFile that would replace a file with a role. What they write has a
+/// role afterwards.
+void refuse_replaced_by_commands(const Model& model, FileRoles& files, Diagnostics& diagnostics);
+
+/// The same for outputs, each of which must have a file of its own.
 void refuse_replaced(const Model& model, const std::vector<NamedResource>& outputs,
-                     const std::vector<std::string>& golden, Diagnostics& diagnostics);
+                     FileRoles& files, Diagnostics& diagnostics);
 
 /// Compares a resource with its golden file. A golden file with one dimension, as writeFile makes
 /// it if no dimensions are given, is compared element by element with any shape, as is any golden

@@ -121,11 +121,11 @@ TEST_CASE("expect-edges: files by index.json, strangers and a folder without any
   fs::remove(graph / "edges/index.json");
   const auto stranger = graph.run({"--expect-edges", "edges"});
   CHECK(stranger.code == 0);
-  CHECK(contains(stranger.error, "edges/other.npy is that of no edge which a node writes"));
+  CHECK(contains(stranger.error, "edges/other.npy matches no edge that a node writes"));
   fs::create_directory(graph / "empty");
   const auto none = graph.run({"--expect-edges", "empty"});
   CHECK(none.code == 2);
-  CHECK(contains(none.error, "no file of this folder is that of an edge which a node writes"));
+  CHECK(contains(none.error, "no file of this folder matches an edge that a node writes"));
   CHECK(graph.run({"--expect-edges", "nowhere"}).code == 6);
   graph.write("edges/c.npy", "no file of NumPy");
   CHECK(graph.run({"--expect-edges", "edges"}).code == 3);

@@ -94,7 +94,7 @@ TEST_CASE("what standard input reads is not replaced, as if its name had been gi
             "OutputTensor would replace the golden file -"},
            {"run op.json --cpu -i - --expect x.npy --update-golden", "x.npy",
             "the golden file and InputTensor are the same file: x.npy"},
-           {"run - --cpu -o x=model.json", "model.json", "x would replace the model model.json"},
+           {"run - --cpu -o x=model.json", "model.json", "x would replace the model: model.json"},
            {"run - --cpu", "writes.json", "writes.json is the model itself"},
            {"convert - -i x.npy --to-model op.json", "op.json",
             "op.json is read by this conversion"},

@@ -1,0 +1,23 @@
+// What files are to a run, so that it writes none that is something else, too.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace dmlop {
+
+class FileRoles {
+ public:
+  /// A file is `role` to the run, such as "the golden file". The first role of a file counts. "-"
+  /// is standard input.
+  void add(const std::string& path, const std::string& role);
+
+  /// The role of the file that writing to a path would replace; "" where that is none. Devices and
+  /// "-", which take what several writers write, have none.
+  std::string role_of(const std::string& path) const;
+
+ private:
+  std::map<std::string, std::string> roles_;  // by written_path()
+};
+
+}  // namespace dmlop
