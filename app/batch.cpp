@@ -66,7 +66,7 @@ int exit_code_without_jobs(const BatchCommandOptions& options, const BatchSummar
     const std::string_view why = chooses ? "selected\n  help: change --filter, --exclude or --tag"
                                          : "there\n  help: give the file a job";
     print(StandardStream::error, {"dmlop: error: no job is ", Text::lines(why),
-                                  ", or use --allow-empty where that may be\n"});
+                                  ", or use --allow-empty where that is fine\n"});
     return exit_usage;
   }
   if (!options.quiet)
@@ -183,12 +183,19 @@ int run_jobs(BatchCommandOptions& options) {
 
 // The statuses and the exit codes that they lead to.
 std::string statuses_text() {
-  std::string text = "A job ends as (the batch exits with the worst code):\n";
+  std::vector<std::string> codes;
+  for (auto code = worst_last.rbegin(); code != worst_last.rend(); ++code) {
+    if (*code != exit_usage) codes.push_back(std::to_string(*code));
+  }
+  std::string text =
+      "A job ends as (the batch exits with the worst code; from the worst on, these "
+      "are " +
+      join(codes) + "):\n";
   for (const StatusInfo& status : statuses) {
     const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
-    const std::string codes =
+    const std::string both =
         std::to_string(first) + (first == last ? "" : " or " + std::to_string(last));
-    text += "  " + padded(std::string(status.name), 11) + "  " + padded(codes, 6) + "  " +
+    text += "  " + padded(std::string(status.name), 11) + "  " + padded(both, 6) + "  " +
             std::string(status.when) + "\n";
   }
   return text +

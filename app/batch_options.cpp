@@ -119,7 +119,7 @@ void check_list(const OptionList& command, const BatchCommandOptions& options) {
 // What would fail after all jobs were run is said before the first.
 void check_options(const OptionList& command, const BatchCommandOptions& options) {
   if (options.jobs.empty() == options.merge.empty())
-    throw Error(ErrorKind::usage, "name the JOBS, or results to --merge, and not both");
+    throw Error(ErrorKind::usage, "name JOBS, or results to --merge, but not both");
   if (!options.against.empty() && !options.update_golden.empty())
     throw Error(ErrorKind::usage, "--update-golden needs golden files, and --against needs none");
   if (options.resume && (options.results.empty() || options.results == "-"))

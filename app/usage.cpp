@@ -154,7 +154,7 @@ std::optional<WrongUsage> value_missing(const CLI::App& command, const CLI::Pars
   for (const CLI::Option* option : command.get_options()) {
     if (is_required && option->get_positional() && message.starts_with(option->get_name() + " "))
       return WrongUsage{message, "write " + typed_program() + " " + command.get_name() +
-                                     required_names(command) + ", with names of yours"};
+                                     required_names(command) + ", with your own names"};
     for (const std::string& name : lacks_value ? names_of(*option) : std::vector<std::string>()) {
       if (message.starts_with(name + ":"))
         return WrongUsage{name + " needs a value", "write " + name + " " + value_of(*option)};

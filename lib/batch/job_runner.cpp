@@ -206,7 +206,7 @@ class JobRun {
       if (program.graph) prepare_graph(*program.graph, findings);
     } else if (job_.document) {
       findings.push_back({.file = program.file->path,
-                          .message = "this is not a graph, as which the job names it",
+                          .message = "the job names this as its graph, but it is not one",
                           .suggestion = "write a description itself as the job"});
     } else if (program.kind == OpenedProgram::Kind::model) {
       prepare_model(*program.file, findings);

@@ -79,9 +79,7 @@ namespace {
 
 // How bad an exit code is; higher is worse.
 std::ptrdiff_t rank(int exit_code) {
-  constexpr std::array<int, 7> order{exit_done,  exit_different, exit_unavailable, exit_invalid,
-                                     exit_usage, exit_io_failed, exit_run_failed};
-  return std::find(order.begin(), order.end(), exit_code) - order.begin();
+  return std::find(worst_last.begin(), worst_last.end(), exit_code) - worst_last.begin();
 }
 
 }  // namespace

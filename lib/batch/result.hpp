@@ -153,8 +153,13 @@ struct BatchSummary {
   void add(const BatchResult& result);
 };
 
-/// The worse of two exit codes. The order, from the worst: failures of the machine, invalid input,
-/// not available, different.
+/// The exit codes of jobs, from good to bad: different, not available, invalid input, failures of
+/// the machine.
+inline constexpr std::array<int, 7> worst_last{exit_done,      exit_different, exit_unavailable,
+                                               exit_invalid,   exit_usage,     exit_io_failed,
+                                               exit_run_failed};
+
+/// The one of two exit codes that stands later in `worst_last`.
 int worse_exit_code(int a, int b);
 
 /// "8 PASSED, 1 FAILED".

@@ -335,7 +335,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
     if (recorded.complete) continue;
     diagnostics.push_back({.kind = ErrorKind::run_failed,
                            .file = path,
-                           .message = "the run that wrote this file did not come to its end",
+                           .message = "the run that wrote this file did not finish",
                            .suggestion = "run it again with --resume"});
   }
   for (const std::string& shard : missing_shards(shards)) {

@@ -59,7 +59,7 @@ class JsonGraphReader {
   JsonEdge* add_edge(const json::Value& place, const std::string& name) {
     const auto [found, is_new] = edges_.try_emplace(name);
     if (is_new) return &found->second;
-    reader_.refuse(place, "the edge \"" + printable(name) + "\" is there already",
+    reader_.refuse(place, "the edge \"" + printable(name) + "\" already exists",
                    "an edge has one source: an input, a constant or an output of a node",
                    "give one of them another name");
     return nullptr;
@@ -329,9 +329,10 @@ class JsonGraphReader {
     const auto found = edges_.find(binding.path);
     if (found == edges_.end()) {
       findings.push_back(description.document().at(
-          *binding.written, "bindings." + tensor_name(binding.tensor, binding.element) +
-                                " is the edge \"" + printable(binding.path) +
-                                "\", which no input, constant or earlier node is"));
+          *binding.written,
+          "bindings." + tensor_name(binding.tensor, binding.element) + " is the edge \"" +
+              printable(binding.path) +
+              "\", which is neither an input, a constant nor the output of an earlier node"));
       findings.back().rule = "nodes stand in the order in which they run";
       findings.back().suggestion = remedy_of_missing_edge(binding.path);
       return nullptr;

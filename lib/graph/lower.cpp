@@ -115,7 +115,7 @@ class Lowering {
   Edge* add_edge(const std::string& name, Source source, const std::string& writer) {
     const auto [found, is_new] = edges_.try_emplace(name);
     if (!is_new) {
-      refuse(writer + ": the edge \"" + printable(name) + "\" is there already",
+      refuse(writer + ": the edge \"" + printable(name) + "\" already exists",
              "an edge has one source: an input of the graph or an output of a node");
       return nullptr;
     }
@@ -226,7 +226,7 @@ class Lowering {
     const auto found = edges_.find(tensor.edge);
     if (found == edges_.end()) {
       refuse(reader + " is the edge \"" + printable(tensor.edge) +
-                 "\", which no input of the graph and no earlier node is",
+                 "\", which is neither an input of the graph nor the output of an earlier node",
              "nodes stand in the order in which they run");
       return std::nullopt;
     }

@@ -183,7 +183,7 @@ class StrayGoldenFiles {
   Diagnostic finding(const NamedFile& file) const {
     const std::string name = nearest(file);
     return {.file = file.path,
-            .message = "this golden file has the name of no output of " + spec_.name,
+            .message = "this golden file matches no output of " + spec_.name,
             .rule = "NAME.npy in a folder expected/ is compared with the output NAME",
             .suggestion =
                 name.empty() ? "outputs: " + join(outputs_) : "did you mean " + name + ".npy?"};

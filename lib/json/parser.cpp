@@ -84,7 +84,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       const bool is_open = about.starts_with("missing closing quote");
       if (!is_open) token = stopped;
       parsed.problem = is_open                                 ? "this string has no closing quote"
-                       : about.starts_with("ill-formed UTF-8") ? "this is no UTF-8 text"
+                       : about.starts_with("ill-formed UTF-8") ? "this is not UTF-8 text"
                                                                : "invalid string: " + about;
       parsed.suggestion = remedy_of_string(about);
     } else if (is_of_last) {

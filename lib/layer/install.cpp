@@ -129,8 +129,7 @@ Installation install_layer(const std::string& folder, const std::string& dll) {
       refuse(why);
   }
   if (real)
-    refuse(*real +
-           " is there already; it was left by a layer that something else replaced. Delete " +
+    refuse(*real + " already exists; it was left by a layer that something else replaced. Delete " +
            (present ? "it" : "it, or rename it to DirectML.dll"));
   Installation installation{.dll = present.value_or(path_in(folder, dll_name)), .real = ""};
   if (!present) return copy(dll, installation.dll), installation;

@@ -158,10 +158,9 @@ void Importer::lose(const Node& node, Diagnostic finding) {
 Value* Importer::add_value(std::string_view name, const std::string& writer) {
   const auto [found, is_new] = values_.try_emplace(std::string(name));
   if (is_new) return &found->second;
-  refuse(
-      {.message = writer + ": the value \"" + printable(std::string(name)) + "\" is there already",
-       .rule = "each value is written once",
-       .suggestion = "give one of the two another name"});
+  refuse({.message = writer + ": the value \"" + printable(std::string(name)) + "\" already exists",
+          .rule = "each value is written once",
+          .suggestion = "give one of the two another name"});
   return nullptr;
 }
 

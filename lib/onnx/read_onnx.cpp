@@ -401,7 +401,7 @@ std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std:
         {.kind = error.kind(),
          .file = path,
          .message = (error.kind() == ErrorKind::unavailable ? "this ONNX model is not read: "
-                                                            : "this is no ONNX model: ") +
+                                                            : "this is not an ONNX model: ") +
                     std::string(error.what()),
          .suggestion = error.kind() == ErrorKind::unavailable ? "" : remedy_of_bytes(bytes)});
   }

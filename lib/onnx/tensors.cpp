@@ -317,7 +317,7 @@ TensorData read_tensor_file(const std::string& path, const SharedConfinement& co
         std::make_shared<const InputFile>(InputFile::open(PinnedFile(confinement, path)));
     return file->read_intact([&](std::span<const std::byte> bytes) {
       const Tensor tensor = tensor_of(Message(bytes, bytes));
-      if (tensor.element_type == 0) refuse("this is no TensorProto");
+      if (tensor.element_type == 0) refuse("this is not a TensorProto");
       return data_of(tensor, path, file, {});
     });
   });

@@ -334,6 +334,8 @@ class FixFinder {
       return is_of_description(finding) || has_shape(finding);
     };
     if (!std::ranges::all_of(findings, is_known)) return;
+    if (std::ranges::any_of(findings, [&](const auto& each) { return is_of_missing(each); }))
+      return;
     const auto only = common_.choice();
     auto fix = only ? std::optional(CommonFix{{*only}, words_of({*only})}) : std::nullopt;
     if (!fix) fix = common_.order(findings.front());
@@ -344,6 +346,12 @@ class FixFinder {
     } else if (const auto several = common_.several()) {
       say_several(*several);
     }
+  }
+
+  // Whether a tensor is missing, which no other value mends.
+  bool is_of_missing(const Diagnostic& finding) const {
+    const FieldSpec* field = before_.spec->find_field(subject_of(finding));
+    return field != nullptr && field->is_tensor() && finding.message.ends_with(" missing");
   }
 
   void say_together(const CommonFix& common) {

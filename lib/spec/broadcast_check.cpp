@@ -48,6 +48,27 @@ bool are_broadcast(const EqualTensors& group, const FieldSet& given, const Field
 
 }  // namespace
 
+namespace {
+
+/// Whether strides that were written for fewer dimensions are those of the last ones, and reach all
+/// that they reached.
+bool are_kept(const TensorDesc& before, const TensorDesc& now) {
+  if (!before.strides) return true;
+  const Strides& old = *before.strides;
+  if (old.size() == before.sizes.size() && element_count(now.sizes) < element_count(before.sizes))
+    return false;
+  const Strides strides = now.strides.value_or(packed_strides(now.sizes));
+  if (strides.size() != now.sizes.size() || strides.size() <= old.size()) return true;
+  for (std::size_t i = 1; i <= old.size(); ++i) {
+    const bool was_one = i <= before.sizes.size() && before.sizes[before.sizes.size() - i] == 1;
+    const bool is_one = now.sizes[now.sizes.size() - i] == 1;
+    if (!was_one && !is_one && strides[strides.size() - i] != old[old.size() - i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool repeats_as_numpy(const FieldSet& given, const FieldSet& changed) {
   FieldSet stretched = given, now = changed;
   Diagnostics unread;
@@ -58,8 +79,10 @@ bool repeats_as_numpy(const FieldSet& given, const FieldSet& changed) {
   }
   for (const TensorUse& use : tensors_of(now)) {
     const TensorDesc* before = given.find_tensor(use.spec->name, use.element);
-    if (before == nullptr || before->sizes.empty() || before->strides || !use.desc->strides ||
-        !use.spec->is_input() || use.desc->is_broadcast ||
+    if (before == nullptr || before->sizes.empty()) continue;
+    if (use.spec->is_input() && !use.desc->is_broadcast && !are_kept(*before, *use.desc))
+      return false;
+    if (before->strides || !use.desc->strides || !use.spec->is_input() || use.desc->is_broadcast ||
         element_count(before->sizes) == element_count(use.desc->sizes))
       continue;
     const auto strides = repeating_strides(before->sizes, use.desc->sizes);

@@ -26,8 +26,9 @@ bool fits(const Description& description, const Field& field, FieldValue value) 
   return obeys_rules(tried, FieldScope(tried), field.spec->name);
 }
 
-constexpr std::size_t broken_max = 64;  // more need not be told apart
-constexpr std::int64_t value_max = 64;  // of an element that is tried
+constexpr std::size_t broken_max = 64;    // more need not be told apart
+constexpr std::int64_t value_max = 64;    // of an element that is tried
+constexpr std::size_t adjusted_max = 24;  // sizes, of all lists together
 
 // Changes one number after the other to the first that breaks the fewest rules. `count` says how
 // many a list breaks.
@@ -42,6 +43,7 @@ List adjusted(List list, std::int64_t lowest, const Count& count) {
       if (broken >= least) continue;
       list = tried;
       least = broken;
+      if (least == 0) return list;
     }
   }
   return list;
@@ -198,7 +200,9 @@ Sizes fitting_sizes(const Description& description, const TensorUse& use) {
   for (const Sizes& sizes : list) {
     if (count_broken(sizes) == 0) return sizes;
   }
+  std::size_t adjusted_sizes = 0;
   for (const Sizes& sizes : list) {
+    if ((adjusted_sizes += sizes.size()) > adjusted_max) break;
     const Sizes other = adjusted(sizes, 1, count_broken);
     if (count_broken(other) == 0) return other;
   }

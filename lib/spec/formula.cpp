@@ -484,6 +484,12 @@ std::vector<Reference> Formula::references() const {
   return found;
 }
 
+bool Formula::names(std::string_view field) const {
+  return std::ranges::any_of(nodes_, [&](const Node& node) {
+    return node.kind == NodeKind::reference && node.reference.field == field;
+  });
+}
+
 const Reference* Formula::reference_at(NodeIndex node) const {
   return nodes_[node].kind == NodeKind::reference ? &nodes_[node].reference : nullptr;
 }

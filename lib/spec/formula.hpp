@@ -111,6 +111,8 @@ class Formula {
                             std::optional<NodeIndex> first = std::nullopt) const;
   /// Every reference in the formula.
   std::vector<Reference> references() const;
+  /// Whether one of these is to the field.
+  bool names(std::string_view field) const;
   /// The reference that `node` consists of; null if it is more or something else.
   const Reference* reference_at(NodeIndex node) const;
 

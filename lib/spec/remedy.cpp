@@ -204,9 +204,7 @@ std::size_t broken_rules(const FieldSet& fields, const FieldScope& scope, std::s
                          std::size_t most) {
   std::size_t broken = 0;
   for (const Rule& rule : fields.spec->rules) {
-    const auto references = rule.formula.references();
-    const auto names_field = [&](const Reference& reference) { return reference.field == name; };
-    if (std::none_of(references.begin(), references.end(), names_field)) continue;
+    if (!rule.formula.names(name)) continue;
     rule.formula.for_each(scope, [&](const Variables& variables) {
       if (rule.formula.check(scope, variables)) ++broken;
       return broken < most;

@@ -218,8 +218,8 @@ TEST_CASE("jobs of folders: a golden file that has the name of no output is not 
   CHECK(outcome.statuses() == "other INVALID, slip INVALID, slip_beside INVALID, stray PASSED");
   const std::string slip = outcome.record("slip").at("details");
   CHECK(contains(slip,
-                 "slip/expected/OutputTensr.npy: error: this golden file has the name of no "
-                 "output of PADDING"));
+                 "slip/expected/OutputTensr.npy: error: this golden file matches no output "
+                 "of PADDING"));
   CHECK(contains(slip, "did you mean OutputTensor.npy?"));
   CHECK(contains(outcome.record("other").at("details"), "outputs: OutputTensor"));
 }
@@ -342,7 +342,7 @@ TEST_CASE("lines that are wrong are INVALID with their places, and the others go
            {"line-5", "jobs.jsonl:5:20: error: wrong JSON"},
            {"line-6",
             "jobs.jsonl:6:132: error: unknown field \"expekt\"; did you mean \"expect\"?"},
-           {"line-7", "jobs.jsonl:7:2: error: wrong JSON: this is no UTF-8 text"},
+           {"line-7", "jobs.jsonl:7:2: error: wrong JSON: this is not UTF-8 text"},
            {"line-9", "jobs.jsonl:9:4: error: wrong JSON"}}) {
     const std::string& id = line;  // lambdas of Clang before 16 capture no bindings
     CAPTURE(id);

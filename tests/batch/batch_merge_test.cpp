@@ -204,7 +204,7 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
     const std::string file = std::string(name) + ".jsonl";
     const auto found = merge({file});
     CHECK(found.code == 5);
-    CHECK(contains(found.error, file + ": error: the run that wrote this file did not come to"));
+    CHECK(contains(found.error, file + ": error: the run that wrote this file did not finish"));
     CHECK(merge({"s0.jsonl", "s1.jsonl", file, "s2.jsonl"}).code == 5);
     // It does not hide that a shard is missing.
     CHECK(contains(merge({"s0.jsonl", file, "s2.jsonl"}).error, "no results of shard 1/3"));

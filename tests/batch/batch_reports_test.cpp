@@ -497,7 +497,7 @@ TEST_CASE("--github points at the file, line and column that are wrong") {
   CHECK(has("::error title=INVALID tolerance,file=jobs/tolerance/tol.json,line=2,col=11::"));
   CHECK(
       has("::error title=INVALID golden,file=jobs/golden/expected/OutputTenso.npy,line=1,col=1"
-          "::this golden file has the name of no output of PADDING%0Arule: "));
+          "::this golden file matches no output of PADDING%0Arule: "));
   // The records know as much, for whoever merges them.
   const auto merged = folder.batch({"--github", "--merge", "r.jsonl"});
   const auto annotations = [](const std::string& text) {

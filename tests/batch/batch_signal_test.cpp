@@ -145,7 +145,7 @@ TEST_CASE("a --resume that is killed before its first record leaves no complete 
   CHECK((recorded(folder) == std::map<std::string, std::string>{{"a", "PASSED"}}));
   const auto merged = folder.batch({"--merge", "r.jsonl"});
   CHECK(merged.code == 5);
-  CHECK(contains(merged.error, "the run that wrote this file did not come to its end"));
+  CHECK(contains(merged.error, "the run that wrote this file did not finish"));
   // What can be proved is proved all the same, and a run that ends makes the file complete.
   folder.write("jobs.jsonl", named_job("a") + "\n");
   const auto rest = folder.batch({"jobs.jsonl", "--resume", "--results", "r.jsonl"});

@@ -11,8 +11,7 @@
 namespace dmlop::test::batch_warnings_test {
 namespace {
 
-const std::string stray_message =
-    "this golden file has the name of no output of CUMULATIVE_SUMMATION\n";
+const std::string stray_message = "this golden file matches no output of CUMULATIVE_SUMMATION\n";
 const std::string unknown_message = "unknown field \"comments\"; did you mean \"commands\"?\n";
 
 /// Four jobs in folders. `clean` has no warning; `sum` has one, `stray` has the same and one about

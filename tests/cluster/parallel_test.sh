@@ -33,7 +33,7 @@ code=0
 wait "$first" || code=$?
 first=
 equal "the exit code with a killed process" $code 5
-grep -q "1.jsonl: error: the run that wrote this file did not come to its end" "$work/first.log" ||
+grep -q "1.jsonl: error: the run that wrote this file did not finish" "$work/first.log" ||
   fail "the merge does not name the killed shard: $(cat "$work/first.log")"
 equal "the number of records of the killed process" "$(records_of 1)" "${done_before[1]}"
 cp "$results/1.jsonl" "$work/killed.jsonl"

@@ -270,9 +270,9 @@ TEST_CASE("numbers of programming languages are offered as JSON has them") {
 TEST_CASE("bytes that are no UTF-8 text") {
   check_rows({
       {"[\"\xFF\"]",
-       "t:1:3: error: wrong JSON: this is no UTF-8 text\n  help: save the file as UTF-8"},
+       "t:1:3: error: wrong JSON: this is not UTF-8 text\n  help: save the file as UTF-8"},
       {"[\"\xC3\"]",
-       "t:1:4: error: wrong JSON: this is no UTF-8 text\n  help: save the file as UTF-8"},
+       "t:1:4: error: wrong JSON: this is not UTF-8 text\n  help: save the file as UTF-8"},
       {"{}\0"s,
        "t:1:3: error: a NUL byte, which no JSON text has\n  help: name a file of JSON in UTF-8"},
       {"{\"a\": 1}\0{\"b\": 2}"s,

@@ -122,7 +122,7 @@ TEST_CASE("graph batch: what is wrong with a job says so, and names the remedy")
       {R"({"graph": "cnn_relu_pool/Partition_0.bin", "bindings": 3})", "bindings is 3"},
       {R"({"graph": 3})", "graph is 3, must be a string"},
       {R"({"graph": ""})", "the path of a graph"},
-      {R"({"graph": "op.json"})", "this is not a graph"},
+      {R"({"graph": "op.json"})", "the job names this as its graph, but it is not one"},
       {R"({"graph": "cnn_relu_pool/w1.bin"})", "this is not a serialized DirectML graph"},
       {R"({"graph": "nowhere.bin"})", "nowhere.bin"},
   };

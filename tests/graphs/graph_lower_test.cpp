@@ -98,19 +98,19 @@ TEST_CASE("graph edges: each has one source, before its readers") {
   CHECK(findings_of(graph({"x"}, {"y"}, {identity("x", four, "y", four)})) == "");
   CHECK(
       findings_of(graph({"x"}, {"y"}, {identity("z", four, "y", four)})) ==
-      "node \"to_y\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): InputTensor is the edge \"z\", which no "
-      "input of the graph and no earlier node is");
+      "node \"to_y\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): InputTensor is the edge \"z\", which is "
+      "neither an input of the graph nor the output of an earlier node");
   // A node does not read what a later one writes.
   CHECK(
       findings_of(
           graph({"x"}, {"z"}, {identity("y", four, "z", four), identity("x", four, "y", four)})) ==
-      "node \"to_z\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): InputTensor is the edge \"y\", which no "
-      "input of the graph and no earlier node is");
+      "node \"to_z\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): InputTensor is the edge \"y\", which is "
+      "neither an input of the graph nor the output of an earlier node");
   CHECK(findings_of(graph({"x"}, {"x"}, {identity("x", four, "x", four)})) ==
-        "node \"to_x\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): OutputTensor: the edge \"x\" is there "
-        "already\nthe output \"x\" of the graph is one of its inputs");
+        "node \"to_x\" (DML_OPERATOR_ELEMENT_WISE_IDENTITY): OutputTensor: the edge \"x\" already "
+        "exists\nthe output \"x\" of the graph is one of its inputs");
   CHECK(findings_of(graph({"x", "x"}, {"y"}, {identity("x", four, "y", four)})) ==
-        "the inputs of the graph: the edge \"x\" is there already");
+        "the inputs of the graph: the edge \"x\" already exists");
   CHECK(findings_of(graph({}, {"c"}, {raw_constant("c", {1, 2, 3, 4})})) ==
         "the output \"c\" of the graph is a constant");
   CHECK(findings_of(graph({"x"}, {"z"}, {identity("x", four, "y", four)})) ==

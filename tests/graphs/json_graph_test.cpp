@@ -145,11 +145,11 @@ TEST_CASE("json graph: every mistake has its place") {
     "outputs": ["missing"], "edges": 1})");
   // What reads the output of a node with findings has none for that.
   CHECK(messages(wrong.findings) ==
-        "2: bindings.InputTensor is the edge \"paded\", which no input, constant or earlier node "
-        "is\n"
+        "2: bindings.InputTensor is the edge \"paded\", which is neither an input, a constant "
+        "nor the output of an earlier node\n"
         "5: InputTensor has no edge\n"
         "6: type is the string \"PADING\", which is not an operator of DirectML\n"
-        "7: the edge \"c\" is there already\n"
+        "7: the edge \"c\" already exists\n"
         "8: InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
         "10: constants.d.Values has 3 values, must have 2\n"
         "12: constants.e: reading nowhere.npy: No such file or directory\n"

@@ -194,7 +194,7 @@ TEST_CASE("a job's folder: a file whose name has a slip is told of by run, check
     std::string stray;    // beside the right files
     std::string warning;  // "": none
   };
-  const std::string no_output = "warning: this golden file has the name of no output of PADDING";
+  const std::string no_output = "warning: this golden file matches no output of PADDING";
   const Row rows[] = {
       {"expected/Output.npy", "job/expected/Output.npy: " + no_output},
       {"expected/Result.npy", "job/expected/Result.npy: " + no_output},
@@ -225,7 +225,7 @@ TEST_CASE(
   const JobFolder folder;
   fs::rename(folder / "job/expected/OutputTensor.npy", folder / "job/expected/Output.npy");
   const std::string message =
-      "job/expected/Output.npy: error: this golden file has the name of no output of PADDING";
+      "job/expected/Output.npy: error: this golden file matches no output of PADDING";
   CHECK(contains(folder.run({"--expect"}).error, message));
   CHECK(contains(folder.dmlop({"batch", "job", "--cpu"}).output, message));
   CHECK(contains(folder.run({"--expect"}).error, "help: did you mean OutputTensor.npy?"));

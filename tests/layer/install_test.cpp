@@ -165,12 +165,12 @@ TEST_CASE("layer: what would lose something or not work is refused, and nothing 
       {"replaced",
        {{"DirectML.dll", real_bytes}, {"DirectML.real.dll", "old"}},
        "install",
-       "FOLDER/DirectML.real.dll is there already; it was left by a layer that something else "
+       "FOLDER/DirectML.real.dll already exists; it was left by a layer that something else "
        "replaced. Delete it"},
       {"left",
        {{"DirectML.real.dll", real_bytes}},
        "install",
-       "FOLDER/DirectML.real.dll is there already; it was left by a layer that something else "
+       "FOLDER/DirectML.real.dll already exists; it was left by a layer that something else "
        "replaced. Delete it, or rename it to DirectML.dll"},
       {"never", {}, "uninstall", "the layer is not installed in FOLDER"},
       {"not the layer",

@@ -112,9 +112,10 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
        "help: write node \"node of later\", which makes it, before this one"},
       {model({.nodes = {node("Relu", {"y"}, {"y"})}}),
        "help: no node may read what it writes itself"},
-      {model({.nodes = {node("Relu", {"z"}, {"y"})}}), "its input \"z\" is neither an input of the model"},
+      {model({.nodes = {node("Relu", {"z"}, {"y"})}}),
+       "its input \"z\" is neither an input of the model"},
       {model({.nodes = {relu, relu}}),
-       "the value \"y\" is there already\n  rule: each value is written once\n"
+       "the value \"y\" already exists\n  rule: each value is written once\n"
        "  help: give one of the two another name"},
       {model({.nodes = {node("Relu", {"x"}, {"z"})}}), "the output \"y\" is written by no node"},
       {model({.nodes = {node("Frobnicate", {"x"}, {"y"})}}),

@@ -190,7 +190,7 @@ TEST_CASE("behind -- a name may begin with a dash") {
   files.write("-job/op.json", R"({"type": "GEMM", "desc": {}})");
   CHECK(files.run({"batch", "--list", "--", "-job"}).output == "-job\n");
   CHECK(contains(files.run({"check", "--", "-job"}).error, "-job/op.json:1:"));
-  CHECK(contains(files.run({"batch"}).error, "name the JOBS"));
+  CHECK(contains(files.run({"batch"}).error, "name JOBS"));
 }
 
 TEST_CASE("the file of an element is named in a list with those before it") {
@@ -295,8 +295,7 @@ TEST_CASE("files of which one can be stretched to the other are told so") {
   CHECK(help("a.npy", "row.npy") ==
         "help: add --broadcast to stretch it as NumPy does, or save "
         "numpy.broadcast_to(array, (2, 3))\n");
-  CHECK(help("row.npy", "a.npy") ==
-        "help: add --broadcast to stretch ATensor as NumPy does\n");
+  CHECK(help("row.npy", "a.npy") == "help: add --broadcast to stretch ATensor as NumPy does\n");
   CHECK(help("a.npy", "two.npy") == "help: save an array of sizes [2, 3]\n");
   CHECK(contains(help("a.npy", "one.npy"), "help: add --broadcast to stretch it as NumPy does"));
   CHECK(contains(help("one.npy", "a.npy"), "help: add --broadcast to stretch ATensor as NumPy"));
@@ -481,7 +480,7 @@ TEST_CASE("everyday: a file of another kind is named, with what reads it") {
   folder.write("jobs.txt", "{\"id\": \"a\"}\n{\"id\": \"b\"}\n");
   folder.write("jobs.json", "{\"jobs\": []}");
   const std::pair<const char*, const char*> rows[] = {
-      {"x.onnx", "this is no ONNX model: it has no graph"},
+      {"x.onnx", "this is not an ONNX model: it has no graph"},
       {"model", "this is an ONNX model"},
       {"jobs.jsonl",
        "this is a list of jobs (JSON Lines); expected one op description or model\n"

@@ -142,7 +142,7 @@ TEST_CASE("--warnings-as-errors: a golden file that nothing uses is an error, to
   CHECK(contains(both.error, warned_note + "\n" + "expected/Output.npy: warning: "));
   const auto strict = files.run_strictly({"run", "op.json", "--cpu", "--expect"});
   CHECK(strict.code == 3);
-  CHECK(contains(strict.error, "expected/Output.npy: error: this golden file has the name of no "));
+  CHECK(contains(strict.error, "expected/Output.npy: error: this golden file matches no "));
   CHECK(strict.error.ends_with("\n2 errors\n"));
 }
 

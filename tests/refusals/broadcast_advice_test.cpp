@@ -357,6 +357,23 @@ TEST_CASE("broadcast advice: what is said") {
   }
 }
 
+TEST_CASE("broadcast advice: no fix gives up strides that are written") {
+  const Json transposed = {{"DataType", "FLOAT32"}, {"Sizes", {3, 2}}, {"Strides", {1, 3}}};
+  const Json whole = {{"DataType", "FLOAT32"}, {"Sizes", {1, 3, 2}}};
+  const Json every_other = {{"DataType", "FLOAT32"}, {"Sizes", {3}}, {"Strides", {2}}};
+  const Json matrix = {{"DataType", "FLOAT32"}, {"Sizes", {2, 2}}};
+  const Json wide = {{"DataType", "FLOAT32"}, {"Sizes", {2, 3}}};
+  CHECK_FALSE(with_fixes("ELEMENT_WISE_ADD",
+                         {{"ATensor", whole}, {"BTensor", transposed}, {"OutputTensor", whole}}));
+  CHECK_FALSE(with_fixes("GEMM", {{"ATensor", matrix},
+                                  {"BTensor", wide},
+                                  {"CTensor", every_other},
+                                  {"TransA", "NONE"},
+                                  {"TransB", "NONE"},
+                                  {"Alpha", 1},
+                                  {"Beta", 1}}));
+}
+
 TEST_CASE("broadcast advice: files are stretched by a field, of which the sizes are not written") {
   const auto finding = [](const Sizes& a, const Sizes& b) {
     const Mended checked =
