@@ -29,7 +29,7 @@ Target target_of(const FieldSet& fields, const std::string& tensor) {
     if (!both)
       return {{},
               list_of(desc.sizes) + " and " + name + ".Sizes " + list_of(other->sizes) +
-                  " have a dimension, counted from the last, with two sizes of which none is 1"};
+                  " differ in a dimension, counted from the last, where neither is 1"};
     sizes = *both;
   }
   if (has_other) return {sizes};

@@ -180,8 +180,8 @@ void RuleChecker::suggest_equal_sizes(const FieldSet& given, const EqualTensors&
         places.push_back(to_text(Place{{name, "Sizes"}, {}, i}));
     }
   }
-  finding.suggestion =
-      "make " + in_words(places) + " equal, or one of them 1: NumPy stretches no other size";
+  finding.suggestion = "make " + in_words(places) +
+                       " equal, or make one of them 1, the only size that NumPy stretches";
   for (const std::string& name : group.inputs)
     fields_.find_tensor(name)->total_size_in_bytes.reset();  // of other sizes
 }

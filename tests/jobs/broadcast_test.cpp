@@ -172,8 +172,8 @@ TEST_CASE("broadcast: what is refused, and what is proposed") {
   const auto none = check({"ELEMENT_WISE_ADD", "--set", "ATensor=FLOAT32:2,3", "--set",
                            "BTensor=FLOAT32:2", "--set", "BTensor.Broadcast=true"});
   CHECK(contains(none.error,
-                 "BTensor cannot be stretched: [2] and ATensor.Sizes [2, 3] have a "
-                 "dimension, counted from the last, with two sizes of which none is 1"));
+                 "BTensor cannot be stretched: [2] and ATensor.Sizes [2, 3] differ in "
+                 "a dimension, counted from the last, where neither is 1"));
   const auto not_all = check({"GEMM", "--example", "--broadcast"});
   CHECK(not_all.code == 0);
   CHECK(not_all.error.empty());

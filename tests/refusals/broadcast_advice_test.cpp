@@ -337,8 +337,8 @@ TEST_CASE("broadcast advice: what is said") {
        {1, 4, 1, 1},
        {},
        "BTensor.Sizes is [1, 4, 1, 1], must be [1, 3, 2, 2]",
-       "make ATensor.Sizes[1] and BTensor.Sizes[1] equal, or one of them 1: NumPy stretches no "
-       "other size"},
+       "make ATensor.Sizes[1] and BTensor.Sizes[1] equal, or make one of them 1, the "
+       "only size that NumPy stretches"},
       {{3, 1, 1},
        {2, 3, 4, 5},
        {},
