@@ -336,49 +336,6 @@ std::optional<std::size_t> index_of_name(const json::Value& value,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-// The text in small letters, without separators.
-std::string bare(std::string_view text) {
-  std::string letters = lower_case(std::string(text));
-  std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
-  return letters;
-}
-
-// The name that a text is but for capitals and separators, or else the only one that it begins; ""
-// where there is none.
-std::string spelled_out(std::string_view text, const std::vector<std::string>& names) {
-  const std::string wanted = bare(text);
-  if (wanted.empty()) return "";
-  std::vector<std::string> found;
-  for (const std::string& name : names) {
-    if (bare(name) == wanted) return name;
-    if (bare(name).starts_with(wanted)) found.push_back(name);
-  }
-  return found.size() == 1 ? found.front() : "";
-}
-
-// The name that a value means, also as a flag where the other choice is NONE; "" if it means none.
-std::string nearest_of(const json::Value& value, const std::vector<std::string>& names,
-                       const std::string& prefix) {
-  const bool is_flag = names.size() == 2 && names.front() == "NONE";
-  if (value.kind == json::Value::Kind::boolean && is_flag) return names[value.boolean ? 1 : 0];
-  if (value.kind != json::Value::Kind::string) return "";
-  std::string_view text = value.text;
-  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  const auto near = [&](const std::vector<std::string>& list) {
-    const std::string name = spelled_out(text, list);
-    return name.empty() ? nearest_name(text, list) : name;
-  };
-  if (const std::string name = near(names); !name.empty()) return name;
-  // "leakyrelu" is far from ACTIVATION_LEAKY_RELU, but near to its end.
-  constexpr std::string_view activation = "ACTIVATION_";
-  std::vector<std::string> ends;
-  for (const std::string& name : names) {
-    if (name.starts_with(activation)) ends.push_back(name.substr(activation.size()));
-  }
-  const std::string end = near(ends);
-  return end.empty() ? "" : std::string(activation) + end;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> FieldReader::enumeration(const json::Value& value,
@@ -410,7 +367,7 @@ std::optional<std::size_t> FieldReader::name_of(const json::Value& value, const 
 void FieldReader::refuse_name(const json::Value& value, const std::string& name,
                               const std::vector<std::string>& names, const std::string& prefix,
                               const std::string& listed) {
-  if (const std::string nearest = nearest_of(value, names, prefix); !nearest.empty()) {
+  if (const std::string nearest = meant_name(value, names, prefix); !nearest.empty()) {
     const std::string json = '"' + nearest + '"';
     expected(value, name, "one of " + listed,
              Alternative{.kind = Alternative::Kind::mean, .value = json});
