@@ -188,9 +188,8 @@ std::string statuses_text() {
     if (*code != exit_usage) codes.push_back(std::to_string(*code));
   }
   std::string text =
-      "A job ends as (the batch exits with the worst code; from the worst on, these "
-      "are " +
-      join(codes) + "):\n";
+      "The batch exits with the worst code of its jobs. From the worst to the best, these are " +
+      join(codes) + ". A job ends as:\n";
   for (const StatusInfo& status : statuses) {
     const int first = status.ends.front().exit_code, last = status.ends.back().exit_code;
     const std::string both =

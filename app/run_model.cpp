@@ -262,7 +262,7 @@ class ModelRunner {
     FileRoles files = roles_of(model);
     for (const NamedFile& constant : options_.constants)
       files.add(constant.path, "the file of " + printable(constant.tensor));
-    for (const std::string& golden : golden_files()) files.add(golden, "the golden file");
+    for (const std::string& golden : golden_files()) files.add(golden, golden_role);
     refuse_replaced_by_commands(model, files, diagnostics_);
     refuse_replaced(model, outputs_, files, diagnostics_);
     if (!options_.kept_edges.empty())

@@ -6,6 +6,9 @@
 
 namespace dmlop {
 
+/// The role of what a run is compared with.
+inline constexpr const char* golden_role = "the golden file";
+
 class FileRoles {
  public:
   /// A file is `role` to the run, such as "the golden file". The first role of a file counts. "-"

@@ -63,8 +63,8 @@ class SpareThreads {
 void request_interruption() noexcept;
 bool interruption_requested() noexcept;
 
-/// While a Deadline lives, work that its thread starts has to end within `seconds`. The error of
-/// work that does not names the `option` that set the limit; "" names none.
+/// While a Deadline lives, work that its thread starts has to end within `seconds`. Otherwise it
+/// ends with an error, which names the `option` that set the limit, if one is given.
 class Deadline {
  public:
   explicit Deadline(std::optional<double> seconds, std::string_view option = {});

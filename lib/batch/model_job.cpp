@@ -164,14 +164,14 @@ void ModelJob::refuse_replaced_files(const BatchJob& job, Diagnostics& findings)
   if (job.document) files.add(job.document->file(), "the file that lists the job");
   const bool updates = job.request.expected_may_be_missing;
   for (const NamedFile& golden : golden_files()) {
-    if (updates && files.role_of(golden.path) == "the golden file")
+    if (updates && files.role_of(golden.path) == golden_role)
       findings.push_back(
           {.kind = ErrorKind::usage,
            .file = model_.file,
            .message = golden.tensor + " has the golden file of another output: " + golden.path,
            .suggestion = "name another golden file, as --update-golden may replace "
                          "it"});
-    files.add(golden.path, "the golden file");
+    files.add(golden.path, golden_role);
   }
   if (writes_) refuse_replaced_by_commands(model_, files, findings);
   refuse_replaced(model_, written_, files, findings);

@@ -41,7 +41,7 @@ class EdgeComparer {
 
   /// Compares with the files of a folder: EDGE.npy, or the names that its index.json or
   /// --keep-edges gives. Adds a finding if the folder has none for this graph or one cannot be
-  /// read, and a note for each .npy file that is no edge's. Errors: io_failed.
+  /// read, and a warning if .npy files match no edge. Errors: io_failed.
   void expect_files(const std::string& folder, Diagnostics& diagnostics, Diagnostics& warnings);
   /// Converts golden files of other floating-point types. Errors: io_failed.
   void convert_files(DataType type);

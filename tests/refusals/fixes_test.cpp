@@ -22,6 +22,13 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
 
+const std::string conv =
+    R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
+         "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
+         "OutputPadding": [0, 0], "GroupCount": 1,
+         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
+         "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]})";
+
 Diagnostics mended(const std::string& operator_name, const std::string& fields) {
   return check_and_mend_desc(operator_name, Json::parse(fields)).diagnostics;
 }
@@ -34,12 +41,6 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
     const char* fields;
     const char* help;
   };
-  const std::string conv =
-      R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
-         "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
-         "OutputPadding": [0, 0], "GroupCount": 1,
-         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
-         "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]})";
   const std::string bias = "{" + conv + R"(, "BiasTensor": {"DataType": "FLOAT32", "Sizes": [4]}})";
   const Row rows[] = {
       {"CONVOLUTION", bias.c_str(), "write [1, 4, 1, 1]"},
@@ -96,12 +97,6 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
 }
 
 TEST_CASE("fixes: a misspelt tensor is renamed, and an activation gets its whole name") {
-  const std::string conv =
-      R"("Mode": "CROSS_CORRELATION", "Direction": "FORWARD", "Strides": [1, 1],
-         "Dilations": [1, 1], "StartPadding": [0, 0], "EndPadding": [0, 0],
-         "OutputPadding": [0, 0], "GroupCount": 1,
-         "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2, 5, 5]},
-         "FilterTensor": {"DataType": "FLOAT32", "Sizes": [4, 2, 3, 3]})";
   for (const char* name : {"inputTensor", "InptTensor", "Input"}) {
     std::string fields = "{" + conv + "}";
     fields.replace(fields.find("InputTensor"), std::string("InputTensor").size(), name);
