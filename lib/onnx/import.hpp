@@ -14,10 +14,10 @@
 namespace dmlop::onnx {
 
 struct ImportRequest {
-  std::map<std::string, std::uint64_t> dimensions = {};  // by their names
-  std::map<std::string, TensorData> files = {};          // of the model's inputs
-  SharedConfinement confinement = {};                    // of external data
-  bool fuses = false;                                    // activations, as the provider does
+  NamedSizes dimensions = {};
+  std::map<std::string, TensorData> files = {};  // of the model's inputs
+  SharedConfinement confinement = {};            // of external data
+  bool fuses = false;                            // activations, as the provider does
   SizeSource size_source = SizeSource::files;
 };
 

@@ -38,6 +38,13 @@ std::string remedy_of_array(const Sizes& sizes, const WantedSizes& wanted) {
 
 }  // namespace
 
+std::optional<std::uint64_t> size_of(const Dimension& dimension, const NamedSizes& named) {
+  if (dimension.size && *dimension.size >= 0) return static_cast<std::uint64_t>(*dimension.size);
+  const auto found = named.find(std::string(dimension.name));
+  if (dimension.name.empty() || found == named.end()) return std::nullopt;
+  return found->second;
+}
+
 void InputSizes::refuse(Diagnostic finding) {
   finding.file = model_.path;
   diagnostics_.push_back(std::move(finding));
@@ -53,7 +60,8 @@ std::optional<Sizes> InputSizes::of(const ValueInfo& input, const std::string& t
   }
   const std::vector<Dimension>& written = *input.sizes;
   WantedSizes wanted;
-  for (const Dimension& dimension : written) wanted.push_back(wanted_size(dimension));
+  for (const Dimension& dimension : written)
+    wanted.push_back(size_of(dimension, request_.dimensions));
   const bool is_scalar = written.empty();
   // Files of a scalar may say that it is one element in a row.
   if (data != nullptr && is_scalar && data->sizes == Sizes{1}) return Sizes();
@@ -104,13 +112,6 @@ void InputSizes::remember(const Dimension& dimension, std::uint64_t size,
                                   std::to_string(size) + " in " + title + ", but " +
                                   std::to_string(first) + " in " + where,
                        .rule = "dimensions of one name have one size"});
-}
-
-std::optional<std::uint64_t> InputSizes::wanted_size(const Dimension& dimension) const {
-  if (dimension.size && *dimension.size >= 0) return static_cast<std::uint64_t>(*dimension.size);
-  const auto named = request_.dimensions.find(std::string(dimension.name));
-  if (dimension.name.empty() || named == request_.dimensions.end()) return std::nullopt;
-  return named->second;
 }
 
 /// What gives an input sizes for which the model has none.

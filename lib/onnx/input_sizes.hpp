@@ -13,6 +13,9 @@
 
 namespace dmlop::onnx {
 
+/// The size that the model says, or else `named`; nothing if neither does.
+std::optional<std::uint64_t> size_of(const Dimension& dimension, const NamedSizes& named);
+
 class InputSizes {
  public:
   /// All of them must outlive this.
@@ -33,8 +36,6 @@ class InputSizes {
   std::optional<Sizes> of(const ValueInfo& input, const std::string& title, const TensorData* data);
 
  private:
-  /// The size that the model or the user says; nothing if neither does.
-  std::optional<std::uint64_t> wanted_size(const Dimension& dimension) const;
   std::string remedy_of_sizes(const std::string& input) const;
   std::string remedy_of_size(const std::string& name) const;
   void refuse(Diagnostic finding);

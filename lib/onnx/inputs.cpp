@@ -4,26 +4,45 @@
 
 #include "base/text.hpp"
 #include "onnx/import.hpp"
+#include "onnx/input_sizes.hpp"
 #include "onnx/tensor_file.hpp"
 
 namespace dmlop::onnx {
 namespace {
 
-/// What a raw file leaves open is what the model says of the input.
-RawForm form_of_input(const RawForm& form, const ValueInfo& input, const std::string& path) {
+/// "1,3,224,224", or "SIZE,3,224,224" where a dimension has no size.
+std::string sizes_to_write(const ValueInfo& input, const NamedSizes& named) {
+  if (!input.sizes) return "1,3,224,224";
+  std::string text;
+  for (const Dimension& dimension : *input.sizes) {
+    const auto size = size_of(dimension, named);
+    text += (text.empty() ? "" : ",") + (size ? std::to_string(*size) : std::string("SIZE"));
+  }
+  return text;
+}
+
+/// What a raw file leaves open is what the model and the user say of the input.
+RawForm form_of_input(const RawForm& form, const ValueInfo& input, const NamedSizes& named,
+                      const std::string& path) {
   Sizes sizes;
-  for (const Dimension& dimension : input.sizes.value_or(std::vector<Dimension>{}))
-    sizes.push_back(dimension.size ? static_cast<std::uint64_t>(*dimension.size) : 0);
+  std::string unknown;
+  for (const Dimension& dimension : input.sizes.value_or(std::vector<Dimension>{})) {
+    const auto size = size_of(dimension, named);
+    sizes.push_back(size.value_or(0));
+    if (!size && unknown.empty()) unknown = dimension.name;
+  }
   if (std::find(sizes.begin(), sizes.end(), 0U) != sizes.end()) sizes.clear();
   const bool is_scalar = input.sizes && input.sizes->empty();
   if (is_scalar) sizes = {1};
   const RawForm complete = form.completed(data_type_of(input.element_type), sizes);
   if (complete.data_type && !complete.sizes.empty()) return complete;
+  const std::string type(name_of(complete.data_type.value_or(DataType::Float32)));
+  const std::string as_option =
+      unknown.empty() ? "" : ", or give --dim " + shell_quoted(unknown + "=") + "SIZE";
   throw Error(ErrorKind::invalid_input,
               "a raw file has no header, and the model does not say all sizes of " +
-                  printable(std::string(input.name)) + ": write " + path + ":" +
-                  std::string(name_of(complete.data_type.value_or(DataType::Float32))) +
-                  ":1,3,224,224");
+                  printable(std::string(input.name)) + ": write " + path + ":" + type + ":" +
+                  sizes_to_write(input, named) + as_option);
 }
 
 /// A copy of elements that belong to the caller. Errors: invalid_input unless they are as many as
@@ -34,11 +53,12 @@ TensorData copy_of(const MemoryTensor& tensor) {
                           {tensor.bytes.begin(), tensor.bytes.end()});
 }
 
-TensorData read_input(const NamedFile& file, const std::string& path, const ValueInfo& input) {
+TensorData read_input(const NamedFile& file, const std::string& path, const ValueInfo& input,
+                      const NamedSizes& named) {
   if (file.memory)
     return with_context("reading " + printable(file.tensor) + " from " + path,
                         [&] { return copy_of(*file.memory); });
-  if (file.raw) return read_npy_file(path, form_of_input(*file.raw, input, path));
+  if (file.raw) return read_npy_file(path, form_of_input(*file.raw, input, named, path));
   return is_named_tensor(path) ? read_tensor_file(path) : read_npy_file(path);
 }
 
@@ -64,6 +84,7 @@ std::string input_named(const NamedFile& file, const std::vector<std::string>& n
 
 std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                               const std::vector<NamedFile>& inputs,
+                                              const NamedSizes& dimensions,
                                               Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ValueInfo& input : model.inputs) names.emplace_back(input.name);
@@ -82,11 +103,20 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                             : "the model has no input \"" + printable(name) + "\"",
                              .suggestion = nearest.empty() ? "inputs: " + names_of_list(names)
                                                            : "did you mean \"" + nearest + "\"?"});
-    } else if (const auto index = static_cast<std::size_t>(found - names.begin());
-               !files.emplace(name, read_input(file, path, model.inputs[index])).second) {
+      continue;
+    }
+    if (files.contains(name)) {
       diagnostics.push_back({.kind = ErrorKind::usage,
                              .file = model.path,
-                             .message = "the input \"" + printable(name) + "\" has two files"});
+                             .message = "the input \"" + printable(name) + "\" has two files",
+                             .suggestion = "keep one of them"});
+      continue;
+    }
+    try {
+      const auto index = static_cast<std::size_t>(found - names.begin());
+      files[name] = read_input(file, path, model.inputs[index], dimensions);
+    } catch (const Error& error) {
+      diagnostics.push_back(finding_of(error));
     }
   }
   return files;

@@ -12,9 +12,11 @@ namespace dmlop::onnx {
 
 /// Reads .npy and .pb files as the tensors of the model's inputs, by their names. Files have the
 /// name of an input in front of the first or a later "="; without a name, the only input is meant.
-/// Adds a finding for each file without an input. Errors: as read_tensor_file and read_npy_file.
+/// A raw file has the sizes that the model says, some of them by names that `dimensions` has. Adds
+/// a finding for each file that is not read or has no input.
 std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                               const std::vector<NamedFile>& inputs,
+                                              const NamedSizes& dimensions,
                                               Diagnostics& diagnostics);
 
 }  // namespace dmlop::onnx

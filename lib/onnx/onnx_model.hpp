@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -97,6 +98,9 @@ struct Dimension {
   std::optional<std::int64_t> size;
   std::string_view name;
 };
+
+/// Sizes of dimensions by their names.
+using NamedSizes = std::map<std::string, std::uint64_t>;
 
 /// The type of an input or output. Without an element type it is no tensor.
 struct ValueInfo {

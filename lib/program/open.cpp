@@ -45,11 +45,12 @@ std::optional<Graph> import_graph(const ProgramSource& source, const GraphReques
   const auto model = onnx_model_of(source, diagnostics);
   if (!model) return std::nullopt;
   const std::size_t before = diagnostics.size();
-  onnx::ImportRequest import{.dimensions = source.dimensions,
-                             .files = onnx::read_inputs(*model, source.inputs, diagnostics),
-                             .confinement = request.confinement,
-                             .fuses = source.fuses,
-                             .size_source = source.size_source};
+  onnx::ImportRequest import{
+      .dimensions = source.dimensions,
+      .files = onnx::read_inputs(*model, source.inputs, source.dimensions, diagnostics),
+      .confinement = request.confinement,
+      .fuses = source.fuses,
+      .size_source = source.size_source};
   if (diagnostics.size() > before) return std::nullopt;
   auto imported = onnx::import_onnx(*model, import, diagnostics);
   if (!imported) return std::nullopt;

@@ -72,6 +72,33 @@ TEST_CASE("onnx program: sizes come from --dim or from files") {
   CHECK(has(sample.run({"check", "onnx/x.npy", "--dim", "batch=2"}).error, "this is a .npy file"));
 }
 
+TEST_CASE("onnx program: a raw file has the sizes of the model and of --dim") {
+  const Sample sample;
+  sample.folder().write("x.raw", raw_floats({1, 2, 3, 4, 5, 6, 7, 8}));
+  const std::vector<std::string> run{"run", "onnx/model.onnx", "--cpu", "-i", "x=x.raw:raw",
+                                     "-o",  "y=y.npy"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return sample.run(more);
+  };
+  const auto unknown = sample.run(run);
+  CHECK(unknown.code == 3);
+  CHECK(has(unknown.error,
+            "a raw file has no header, and the model does not say all sizes of x: write "
+            "x.raw:FLOAT32:SIZE,4, or give --dim batch=SIZE"));
+  const auto done = with({"--dim", "batch=2"});
+  CHECK_MESSAGE(done.code == 0, done.error);
+  CHECK(has(with({"--dim", "batch=3"}).error, "FLOAT32 [3, 4] needs 48"));
+}
+
+TEST_CASE("onnx program: every file that is wrong is said") {
+  const Sample sample;
+  const auto refused =
+      sample.run({"run", "onnx/model.onnx", "--cpu", "-i", "x=absent.npy", "-i", "nothing=x.npy"});
+  CHECK(has(refused.error, "absent.npy"));
+  CHECK(has(refused.error, "the model has no input \"nothing\""));
+}
+
 // Commands differ in where sizes can come from.
 TEST_CASE("onnx program: what gives a size is what this command has") {
   const Sample sample;
