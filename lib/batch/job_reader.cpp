@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "job/confined_files.hpp"
 #include "job/file_names.hpp"
+#include "model/open.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/tolerance_reader.hpp"
 
@@ -83,6 +84,8 @@ class JobReader {
     const json::Value* bindings = root_.find("bindings");
     if (const json::Value* graph = root_.find("graph")) {
       read_graph(*graph, bindings);
+    } else if (const json::Member* misnamed = misnamed_graph()) {
+      refuse_misnamed(*misnamed);
     } else if (bindings != nullptr && job_.request.confinement) {
       check_bindings(*bindings);
     }
@@ -112,6 +115,29 @@ class JobReader {
     if (value.kind != Kind::object) return add("", value);
     if (refuse_long(reader_, *job_.document, value, "expect", value.members.size())) return;
     for (const json::Member& member : value.members) add(member.name, member.value);
+  }
+
+  // What a job without an operator may mean by another field: "model": "net.onnx".
+  const json::Member* misnamed_graph() const {
+    const bool is_something = root_.find("type") != nullptr || root_.find("Type") != nullptr ||
+                              is_model(root_) || is_graph(root_);
+    if (is_something) return nullptr;
+    const auto names_graph = [](const json::Member& member) {
+      if (member.value.kind != Kind::string || std::ranges::count(batch_job_fields(), member.name))
+        return false;
+      const std::string extension = lower_extension(member.value.text);
+      return extension == ".onnx" || extension == ".bin" || extension == ".json";
+    };
+    const auto found = std::ranges::find_if(root_.members, names_graph);
+    return found == root_.members.end() ? nullptr : &*found;
+  }
+
+  void refuse_misnamed(const json::Member& member) {
+    Diagnostic finding =
+        job_.document->at(member, "a job has no field \"" + printable(member.name) + "\"");
+    finding.rule = "\"graph\" names the graph or the ONNX model of a job";
+    finding.suggestion = "write \"graph\" in place of \"" + printable(member.name) + "\"";
+    reader_.add(std::move(finding));
   }
 
   // A job may name a graph instead of having a description, and the files of its inputs and

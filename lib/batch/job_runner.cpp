@@ -150,7 +150,7 @@ class JobRun {
   bool prepare() {
     Diagnostics findings = std::move(job_.findings);
     check_output_folder(findings);
-    if (findings.empty()) read(findings);
+    findings.empty() ? read(findings) : read_fields(findings);
     check_seconds_ = seconds_since(start_);
     if (!findings.empty()) {
       report(findings);
@@ -168,6 +168,15 @@ class JobRun {
     const fs::path folder = to_path(options_.output_folder) / to_path(job_.id);
     check_below_output_folder(job_, options_, to_text(folder), &Confinement::problem_of_folder,
                               findings);
+  }
+
+  // A job that is wrong already opens no file, but all that is wrong with its description is said.
+  void read_fields(Diagnostics& findings) const {
+    if (!job_.document || job_.root->kind != json::Value::Kind::object) return;
+    const auto has = [&](const char* name) { return job_.root->find(name) != nullptr; };
+    if (has("type") || has("Type"))
+      read_description(job_.document, job_.root, batch_job_fields(),
+                       options_.checking.feature_level, findings);
   }
 
   void read(Diagnostics& findings) {

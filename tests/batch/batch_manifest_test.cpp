@@ -470,6 +470,31 @@ TEST_CASE("wrong fields of jobs are findings with their places") {
   }
 }
 
+TEST_CASE("what is wrong with a job and with its description is said at once") {
+  const BatchFolder folder({edge_job(R"("id": "a", "tags": 1, "typo": 1)")});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.status("a") == "INVALID");
+  CHECK(contains(outcome.program.output, "tags is 1, must be an array of strings"));
+  CHECK(contains(outcome.program.output, "unknown field \"typo\""));
+}
+
+TEST_CASE("a graph that a job names by another field") {
+  const BatchFolder folder({R"({"id": "a", "model": "net.onnx"})",
+                            R"({"id": "b", "Graph": "Partition_0.bin", "bindings": {}})",
+                            R"({"id": "c", "path": "graph.JSON", "expect": "y.npy"})",
+                            R"({"id": "d", "expect": "graph.json"})"});
+  const auto outcome = folder.run({"jobs.jsonl"});
+  CHECK(outcome.statuses() == "a INVALID, b INVALID, c INVALID, d INVALID");
+  for (const std::string field : {"model", "Graph", "path"}) {
+    CHECK(contains(outcome.program.output,
+                   "error: a job has no field \"" + field +
+                       "\"\n    rule: \"graph\" names the graph or the ONNX model of a job\n"
+                       "    help: write \"graph\" in place of \"" +
+                       field + "\"\n"));
+  }
+  CHECK(contains(outcome.record("d").at("message"), "the field \"type\" is missing"));
+}
+
 TEST_CASE("bindings to standard streams are refused") {
   for (const char* tensor : {"InputTensor", "OutputTensor"}) {
     const std::string other =
