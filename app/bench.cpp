@@ -114,7 +114,7 @@ void check_all(std::vector<NamedBench>& benches, const BenchCommandOptions& opti
       bench.program = program_of(bench, options, forms, found);
     } catch (const Error& error) {
       if (bench.title.empty()) throw;
-      found.push_back({.kind = error.kind(), .message = error.what()});
+      found.push_back(finding_of(error));
     }
     append(diagnostics, found);
     if (!bench.program) continue;

@@ -85,7 +85,7 @@ class Checker {
           forms_among(options_.description.names));
       if (program) check_program(name, *program, diagnostics);
     } catch (const Error& error) {
-      diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+      diagnostics.push_back(finding_of(error));
     }
     findings.insert(findings.end(), diagnostics.begin(), diagnostics.end());
   }

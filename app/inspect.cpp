@@ -114,7 +114,7 @@ int inspect(const InspectOptions& options) {
         if (options.format != Format::json) print_graph(*graph);
       }
     } catch (const Error& error) {
-      diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+      diagnostics.push_back(finding_of(error));
     }
   }
   if (!diagnostics.empty()) return report(diagnostics, options.format);

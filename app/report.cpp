@@ -75,8 +75,8 @@ int report_errors(Format format, const std::function<int()>& body) {
   } catch (const FindingsError& error) {
     return report(error.findings(), format);
   } catch (const Error& error) {
-    if (format != Format::json || error.kind() == ErrorKind::interrupted) throw;
-    return report({Diagnostic{.kind = error.kind(), .message = error.what()}}, Format::json);
+    if (format != Format::json) throw;
+    return report({finding_of(error)}, Format::json);
   }
 }
 

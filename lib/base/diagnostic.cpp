@@ -26,6 +26,13 @@ std::string to_text(const Diagnostic& diagnostic, std::string_view word) {
   return text;
 }
 
+Diagnostic finding_of(const Error& error, std::string_view context) {
+  if (error.kind() == ErrorKind::interrupted) throw error;
+  std::string message(context);
+  if (!message.empty()) message += ": ";
+  return {.kind = error.kind(), .message = message + error.what()};
+}
+
 std::uint64_t count_of(const Diagnostics& diagnostics) {
   std::uint64_t count = 0;
   for (const Diagnostic& diagnostic : diagnostics) count += 1 + diagnostic.more;

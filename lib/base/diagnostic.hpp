@@ -44,6 +44,10 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
+/// The finding that an exception is: its kind and what it says, behind "CONTEXT: " if there is one.
+/// Errors: an interruption is no finding, and is thrown on.
+Diagnostic finding_of(const Error& error, std::string_view context = "");
+
 /// "file:line:column: error: message", then indented lines for rule and suggestion. `word` may be
 /// "warning" instead of "error". An argument replaces line and column.
 std::string to_text(const Diagnostic& diagnostic, std::string_view word = "error");

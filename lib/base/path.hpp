@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/text.hpp"
+
 namespace dmlop {
 
 #ifdef _WIN32
@@ -28,5 +30,10 @@ inline std::string to_text(const std::filesystem::path& path) {
 }
 
 #endif
+
+/// ".npy" of "in/X.NPY"; "" where there is none.
+inline std::string lower_extension(const std::string& path) {
+  return lower_case(to_text(to_path(path).extension()));
+}
 
 }  // namespace dmlop

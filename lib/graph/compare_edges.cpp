@@ -114,7 +114,8 @@ void EdgeComparer::open(std::size_t resource, const std::string& path, Diagnosti
         resource, path,
         with_context("reading the golden file " + path, [&] { return NpyFile::open(path); })};
   } catch (const Error& error) {
-    diagnostics.push_back({.kind = error.kind(), .file = path, .message = error.what()});
+    diagnostics.push_back(finding_of(error));
+    diagnostics.back().file = path;
   }
 }
 

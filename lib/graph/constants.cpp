@@ -60,11 +60,11 @@ std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode
   if (constant.view) return values_of(constant.view);
   if (!constant.path.empty()) return values_of(constant.path, request.confinement);
   if (!constant.name) return values_of(constant.bytes);
-  Diagnostic finding{.file = graph.file, .message = title_of(node) + ": "};
   if (const PathProblem problem = problem_of_constant(*constant.name)) {
-    finding.message += "its ConstantName \"" + printable(*constant.name) + "\" " + problem.what;
-    finding.rule = problem.remedy;
-    diagnostics.push_back(std::move(finding));
+    diagnostics.push_back({.file = graph.file,
+                           .message = title_of(node) + ": its ConstantName \"" +
+                                      printable(*constant.name) + "\" " + problem.what,
+                           .rule = problem.remedy});
     return std::nullopt;
   }
   const std::string path = constant_path(graph, *constant.name);
@@ -73,8 +73,8 @@ std::optional<InitialValues> constant_values(const Graph& graph, const GraphNode
   } catch (const Error& error) {
     std::error_code ignored;
     const bool is_missing = !std::filesystem::exists(to_path(path), ignored);
-    finding.kind = error.kind();
-    finding.message += error.what();
+    Diagnostic finding = finding_of(error, title_of(node));
+    finding.file = graph.file;
     finding.rule = "a constant is the file NAME.bin beside the graph";
     (is_missing && request.constants_may_be_missing ? warnings : diagnostics)
         .push_back(std::move(finding));

@@ -46,7 +46,7 @@ std::optional<OpenedGraph> open_graph(const std::string& name, const std::string
   if (is_standard_input(path) || !std::filesystem::is_regular_file(to_path(path), ignored))
     return std::nullopt;
   return with_context("reading " + what + path, [&]() -> std::optional<OpenedGraph> {
-    const bool is_named = lower_case(to_text(to_path(path).extension())) == graph_extension;
+    const bool is_named = lower_extension(path) == graph_extension;
     const PinnedFile pinned(confinement, path);
     if (!is_named && !begins_as_flatbuffer(pinned.path())) return std::nullopt;
     const InputFile file = InputFile::open(pinned);
@@ -62,7 +62,7 @@ std::string constant_path(const Graph& graph, const std::string& name) {
 }
 
 bool is_npy(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension())) == ".npy";
+  return lower_extension(path) == ".npy";
 }
 
 PathProblem problem_of_constant(const std::string& name) {

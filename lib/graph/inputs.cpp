@@ -58,6 +58,11 @@ class InputBinder {
                             .suggestion = std::move(suggestion)});
   }
 
+  void refuse(std::size_t index, const Error& error) {
+    diagnostics_.push_back(finding_of(error, "the input " + quoted(index)));
+    diagnostics_.back().file = graph_.model.file;
+  }
+
   const std::string& name(std::size_t input) const {
     return graph_.model.resources[graph_.inputs[input].resource].name;
   }
@@ -108,7 +113,7 @@ class InputBinder {
           with_context("reading " + named.path, [&] { return open(index, named); }));
       if (fits(index, *file, named.path)) fill(index, file, named.path);
     } catch (const Error& error) {
-      refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
+      refuse(index, error);
     }
   }
 
@@ -138,7 +143,7 @@ class InputBinder {
           std::make_shared<const NpyFile>(random_file(description, field, element, numbers));
       fill(index, file, "");
     } catch (const Error& error) {
-      refuse("the input " + quoted(index) + ": " + error.what(), error.kind());
+      refuse(index, error);
     }
   }
 

@@ -171,9 +171,8 @@ class JsonGraphReader {
     try {
       with_context("reading " + path, [&] { read_header(path, edge); });
     } catch (const Error& error) {
-      reader_.refuse(value, called + ": " + error.what(),
-                     "paths are relative to the graph's folder", "");
-      diagnostics_.back().kind = error.kind();
+      reader_.add(document_->at(value, error, called));
+      diagnostics_.back().rule = "paths are relative to the graph's folder";
       return std::nullopt;
     }
     return GraphConstant{.path = path};

@@ -241,7 +241,8 @@ class GraphReader {
       if (++refused_ > nodes_listed) {
         ++diagnostics_.back().more;
       } else {
-        diagnostics_.push_back({.file = graph_.file, .message = title + ": " + error.what()});
+        diagnostics_.push_back(finding_of(error, title));
+        diagnostics_.back().file = graph_.file;
       }
     }
   }
@@ -308,9 +309,8 @@ std::optional<Graph> read_graph(const std::string& file, std::span<const std::by
   try {
     GraphReader(graph, bytes, diagnostics).read();
   } catch (const Error& error) {
-    diagnostics.push_back(
-        {.file = file,
-         .message = "this is not a serialized DirectML graph: " + std::string(error.what())});
+    diagnostics.push_back(finding_of(error, "this is not a serialized DirectML graph"));
+    diagnostics.back().file = file;
   }
   if (diagnostics.size() > before) return std::nullopt;
   return graph;

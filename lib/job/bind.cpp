@@ -49,14 +49,8 @@ NpyFile open_file(const TensorFile& source, const TensorDesc& desc, const std::s
 // An Error about a file, as a finding at the place that names the file.
 Diagnostic file_finding(const Description& description, const TensorFile& source,
                         const Error& error) {
-  Diagnostic diagnostic;
-  if (source.written != nullptr) {
-    diagnostic = description.document().at(*source.written, error.what());
-  } else {
-    diagnostic.message = error.what();
-  }
-  diagnostic.kind = error.kind();
-  return diagnostic;
+  return source.written != nullptr ? description.document().at(*source.written, error)
+                                   : finding_of(error);
 }
 
 // Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
@@ -280,7 +274,7 @@ void open_raw_expected(const Description& description, const JobRequest& request
         return NpyFile::open_raw(PinnedFile(expectation.confinement, expectation.path), form);
       });
     } catch (const Error& error) {
-      diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+      diagnostics.push_back(finding_of(error));
     }
   }
 }

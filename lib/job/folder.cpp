@@ -419,7 +419,7 @@ std::optional<Tolerance> tolerance_beside(const std::string& description_path,
     FieldReader reader(*document, diagnostics);
     return read_tolerance(reader, document->root(), "tol.json");
   } catch (const Error& error) {
-    diagnostics.push_back({.kind = error.kind(), .message = error.what()});
+    diagnostics.push_back(finding_of(error));
     return std::nullopt;
   }
 }

@@ -220,6 +220,13 @@ Diagnostic Document::at(const Value& value, std::string message) const {
   return diagnostic;
 }
 
+Diagnostic Document::at(const Value& value, const Error& error, std::string_view context) const {
+  Diagnostic found = finding_of(error, context);
+  Diagnostic placed = at(value, std::move(found.message));
+  placed.kind = found.kind;
+  return placed;
+}
+
 Diagnostic Document::at(const Member& member, std::string message) const {
   return at_offset(member.begin, std::move(message));
 }

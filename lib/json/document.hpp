@@ -72,6 +72,8 @@ class Document {
   /// A finding that points at `value`, a part of this document. The time it takes does not depend
   /// on the size of the document. Names in its pointer are cut after 1000 bytes.
   Diagnostic at(const Value& value, std::string message) const;
+  /// The finding that an exception is (finding_of), pointing at `value`.
+  Diagnostic at(const Value& value, const Error& error, std::string_view context = "") const;
   /// A finding that points at a member's name.
   Diagnostic at(const Member& member, std::string message) const;
 

@@ -130,7 +130,7 @@ class CommandReader {
       dimensions = reading_.reader.uint_array(*written_dimensions, name_ + ".dimensions");
     if (!resource || !target) return;
     WriteFileCommand command{*resource, *target, target_path(*target)};
-    const std::string extension = lower_case(to_text(to_path(command.path).extension()));
+    const std::string extension = lower_extension(command.path);
     command.is_npy = extension == ".npy";
     if (extension == ".jpg" || extension == ".png") {
       reading_.add(*written_.find("targetPath"),

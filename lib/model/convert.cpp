@@ -152,7 +152,7 @@ class ModelMaker {
     };
     const auto bound = std::find_if(job_.outputs.begin(), job_.outputs.end(), is_of);
     if (bound != job_.outputs.end() && bound->path != "-") target = to_text(to_path(bound->path));
-    if (lower_case(to_text(to_path(target).extension())) != ".npy") {
+    if (lower_extension(target) != ".npy") {
       conversion_.warn("the output goes to " + target +
                        ".npy, because DxDispatch writes a .npy file only if its name "
                        "ends in .npy");

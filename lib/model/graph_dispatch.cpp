@@ -117,7 +117,7 @@ void read_graph_dispatchable(ModelReading& reading, const json::Member& member) 
   try {
     part = reading.request.read_graph(path, reading.request, reading.diagnostics, warnings);
   } catch (const Error& error) {
-    reading.add(*written.find("sourcePath"), error.what(), "", "", error.kind());
+    reading.reader.add(reading.document().at(*written.find("sourcePath"), error));
   }
   for (Diagnostic& warning : warnings) reading.warnings.add(std::move(warning));
   if (!part) return;

@@ -83,14 +83,15 @@ class ResourceNamer {
       });
       return named;
     } catch (const Error& error) {
-      refuse(error.what(), "", error.kind());
+      diagnostics_.push_back(finding_of(error));
+      diagnostics_.back().file = model_.file;
       return std::nullopt;
     }
   }
 
  private:
-  void refuse(std::string message, std::string suggestion, ErrorKind kind = ErrorKind::usage) {
-    diagnostics_.push_back({.kind = kind,
+  void refuse(std::string message, std::string suggestion) {
+    diagnostics_.push_back({.kind = ErrorKind::usage,
                             .file = model_.file,
                             .message = std::move(message),
                             .suggestion = std::move(suggestion)});

@@ -19,10 +19,6 @@ constexpr std::uint64_t size_max = std::uint64_t{1} << 40;
 
 constexpr std::uint64_t int64_max = std::numeric_limits<std::int64_t>::max();
 
-std::string lower_extension(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension()));
-}
-
 class ResourceReader {
  public:
   ResourceReader(ModelReading& reading, const json::Member& member)
@@ -170,7 +166,9 @@ class ResourceReader {
     } catch (const Error& error) {
       std::error_code ignored;
       const bool exists = fs::exists(to_path(found), ignored);
-      reading_.add(source, error.what(), "", exists ? "" : where_files_are(), error.kind());
+      Diagnostic finding = reading_.document().at(source, error);
+      if (!exists) finding.suggestion = where_files_are();
+      reading_.reader.add(std::move(finding));
       return std::nullopt;
     }
   }

@@ -181,12 +181,11 @@ void Importer::add_initializer(const Tensor& tensor, std::string_view unique_nam
     value->constant = std::move(data);
   } catch (const Error& error) {
     const bool lacks_file = tensor.is_external && error.kind() == ErrorKind::io_failed;
-    lose(name, {.kind = error.kind(),
-                .message = title + ": " + error.what(),
-                .suggestion = lacks_file ? "put \"" + printable(std::string(tensor.location)) +
-                                               "\" beside the model, or save the model with its "
-                                               "weights inside"
-                                         : ""});
+    Diagnostic finding = finding_of(error, title);
+    if (lacks_file)
+      finding.suggestion = "put \"" + printable(std::string(tensor.location)) +
+                           "\" beside the model, or save the model with its weights inside";
+    lose(name, std::move(finding));
   }
 }
 
@@ -228,7 +227,7 @@ void Importer::give(Value& value, const TensorData& data, const std::string& tit
   try {
     value.given = data_of_elements(value.type, value.sizes, {data.bytes.begin(), data.bytes.end()});
   } catch (const Error& error) {
-    lose(name, {.kind = error.kind(), .message = title + ": " + error.what()});
+    lose(name, finding_of(error, title));
   }
 }
 
@@ -263,7 +262,7 @@ void Importer::add_node(const Node& node, std::size_t index, Scope& scope) {
                 .rule = refusal.rule,
                 .suggestion = refusal.suggestion});
   } catch (const Error& error) {
-    lose(node, {.kind = error.kind(), .message = title + ": " + error.what()});
+    lose(node, finding_of(error, title));
   }
 }
 

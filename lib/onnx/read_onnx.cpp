@@ -361,7 +361,7 @@ std::int64_t version_of(std::string_view domain, const std::vector<OperatorSet>&
 }
 
 bool is_named_onnx(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension())) == ".onnx";
+  return lower_extension(path) == ".onnx";
 }
 
 bool is_onnx(std::span<const std::byte> bytes) {
@@ -397,13 +397,12 @@ std::optional<OnnxModel> read_onnx(const std::string& path, std::span<const std:
   try {
     Reader(model, bytes, diagnostics).read();
   } catch (const Error& error) {
-    diagnostics.push_back(
-        {.kind = error.kind(),
-         .file = path,
-         .message = (error.kind() == ErrorKind::unavailable ? "this ONNX model is not read: "
-                                                            : "this is not an ONNX model: ") +
-                    std::string(error.what()),
-         .suggestion = error.kind() == ErrorKind::unavailable ? "" : remedy_of_bytes(bytes)});
+    const bool is_model = error.kind() == ErrorKind::unavailable;
+    Diagnostic finding =
+        finding_of(error, is_model ? "this ONNX model is not read" : "this is not an ONNX model");
+    finding.file = path;
+    if (!is_model) finding.suggestion = remedy_of_bytes(bytes);
+    diagnostics.push_back(std::move(finding));
   }
   if (diagnostics.size() > before) return std::nullopt;
   return model;

@@ -8,7 +8,7 @@
 namespace dmlop::onnx {
 
 bool is_named_tensor(const std::string& path) {
-  return lower_case(to_text(to_path(path).extension())) == ".pb";
+  return lower_extension(path) == ".pb";
 }
 
 NpyFile open_tensor_file(const std::string& path, const SharedConfinement& confinement) {

@@ -49,4 +49,18 @@ TEST_CASE("the kind that decides: input, then files, then what is not available,
   CHECK(worst({ErrorKind::invalid_input, ErrorKind::io_failed}) == ErrorKind::invalid_input);
 }
 
+TEST_CASE("an exception is a finding, but an interruption ends what collects findings") {
+  const Diagnostic finding = finding_of(Error(ErrorKind::io_failed, "no such file"), "reading x");
+  CHECK(finding.message == "reading x: no such file");
+  CHECK(finding.kind == ErrorKind::io_failed);
+  CHECK(finding_of(Error(ErrorKind::usage, "wrong")).message == "wrong");
+  try {
+    finding_of(Error(ErrorKind::interrupted, "stopped"), "reading x");
+    FAIL("an interruption became a finding");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::interrupted);
+    CHECK(error.what() == std::string("stopped"));
+  }
+}
+
 }  // namespace dmlop::diagnostic_test
