@@ -4,10 +4,12 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/file_roles.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "job/binder.hpp"
 #include "job/file_names.hpp"
+#include "job/folder.hpp"
 #include "job/header_merger.hpp"
 #include "job/random_inputs.hpp"
 #include "tensor/element.hpp"
@@ -82,12 +84,17 @@ void refuse_other_count(const Description& description, Binder& binder, const st
                "name one file for each tensor");
 }
 
-// Whether a path names tol.json or job.json beside a description.
-bool is_setting_beside(const std::string& description, const std::string& path) {
-  const std::filesystem::path written = to_path(written_path(path));
-  if (written.filename() != "tol.json" && written.filename() != "job.json") return false;
-  const std::string beside = to_text(to_path(description).parent_path() / written.filename());
-  return names_same_file(beside, path);
+// What files are to a job before it writes any.
+FileRoles roles_of(const Description& description, const JobRequest& request) {
+  FileRoles files;
+  Diagnostics ignored;
+  Binder inputs(description, request, Direction::input, ignored, "-i ");
+  inputs.add(request.inputs);
+  for (const auto& [tensor, file] : inputs.files()) {
+    if (!file->memory && !file->random) files.add(file->path, "the file of " + tensor);
+  }
+  add_description(files, description.file(), "the description");
+  return files;
 }
 
 // The output that a file would be written by, too; devices take any number of them.
@@ -170,9 +177,7 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
                                       Purpose purpose, Diagnostics& diagnostics) {
   Binder binder(description, request, Direction::output, diagnostics, "-o ");
   binder.add(request.outputs);
-  Diagnostics ignored;
-  Binder sources(description, request, Direction::input, ignored, "-i ");
-  sources.add(request.inputs);
+  const FileRoles files = roles_of(description, request);
   std::vector<BoundOutput> outputs;
   for (const auto& [field, element] : all_slots(description, binder)) {
     const TensorFile* target = binder.find(field, element);
@@ -182,18 +187,8 @@ std::vector<BoundOutput> bind_outputs(Description& description, const JobRequest
         binder.require(field, element);
       continue;
     }
-    for (const std::string& input : sources.names()) {
-      const TensorFile* source = sources.find(input);
-      if (source == nullptr || !is_same_file(*source, target->path)) continue;
-      binder.refuse_target(*target,
-                           tensor + " and " + input + " are the same file: " + target->path);
-    }
-    if (is_same_file(description.file(), target->path)) {
-      binder.refuse_target(*target, tensor + " would replace the description " + target->path);
-    }
-    if (is_setting_beside(description.file(), target->path))
-      binder.refuse_target(*target,
-                           tensor + " would replace the settings of the job: " + target->path);
+    if (const std::string role = files.role_of(target->path); !role.empty())
+      binder.refuse_target(*target, tensor + " would replace " + role + ": " + target->path);
     if (const BoundOutput* other = writer_of(outputs, target->path)) {
       binder.refuse_target(
           *target, tensor + " and " + other->name() + " both go to " +
@@ -209,30 +204,23 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
                                        Diagnostics& diagnostics) {
   Binder binder(description, request, Direction::output, diagnostics, expect_option);
   binder.add(request.expected);
-  Diagnostics ignored;
-  Binder inputs(description, request, Direction::input, ignored, "-i ");
-  inputs.add(request.inputs);
+  FileRoles files = roles_of(description, request);
   std::vector<Expectation> expected;
   for (const auto& [tensor, element] : all_slots(description, binder)) {
     const TensorFile* source = binder.find(tensor, element);
     if (source == nullptr) continue;
     for (const BoundOutput& output : outputs) {
       if (!is_same_file(source->path, output.path)) continue;
-      binder.usage(output.name() + " would replace the golden file " + source->path,
+      binder.usage(output.name() + " would replace the golden file: " + source->path,
                    "write the output to another file, or use --update-golden");
     }
-    for (const std::string& input : inputs.names()) {
-      const TensorFile* file = inputs.find(input);
-      if (!request.expected_may_be_missing || file == nullptr) continue;
-      if (!is_same_file(*file, source->path)) continue;
-      binder.usage("the golden file and " + input + " are the same file: " + source->path,
-                   "name another golden file, as --update-golden may replace it");
-    }
-    for (const Expectation& other : expected) {
-      if (!request.expected_may_be_missing || !names_same_file(other.path, source->path)) continue;
-      binder.usage(tensor_name(tensor, element) + " and " + other.name() +
-                       " have the same golden file: " + source->path,
-                   "name another golden file, as --update-golden may replace it");
+    const std::string name = tensor_name(tensor, element);
+    if (request.expected_may_be_missing) {
+      const std::string role = files.role_of(source->path);
+      if (!role.empty())
+        binder.usage("--update-golden would replace " + role + ": " + source->path,
+                     "name another golden file for " + name);
+      files.add(source->path, "the golden file of " + name);
     }
     Expectation expectation{
         tensor,  source->path, std::nullopt,       request.tolerance.value_or(Tolerance{}),

@@ -22,10 +22,6 @@ std::vector<std::string> tensor_names(const OperatorSpec& spec, Direction direct
 
 }  // namespace
 
-bool is_same_file(const TensorFile& file, const std::string& written) {
-  return !file.memory && !file.random && dmlop::is_same_file(file.path, written);
-}
-
 Binder::Binder(const Description& description, const JobRequest& request, Direction direction,
                Diagnostics& diagnostics, std::string option)
     : description_(description),
@@ -86,6 +82,14 @@ void Binder::add(const std::vector<NamedFile>& files) {
   } else if (!unnamed.empty()) {
     refuse_unnamed(unnamed);
   }
+}
+
+std::map<std::string, const TensorFile*> Binder::files() const {
+  std::map<std::string, const TensorFile*> files;
+  for (const auto& [field, elements] : sources_) {
+    for (const auto& [element, file] : elements) files[file_name(field, element)] = &file;
+  }
+  return files;
 }
 
 const TensorFile* Binder::find(const std::string& tensor,

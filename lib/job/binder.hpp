@@ -27,9 +27,6 @@ struct TensorFile {
   std::optional<RandomNumbers> random = {};
 };
 
-/// Whether writing to `written` would replace the file.
-bool is_same_file(const TensorFile& file, const std::string& written);
-
 class Binder {
  public:
   /// Files named in the description's bindings and on the command line with `option`.
@@ -40,6 +37,9 @@ class Binder {
   void add(const std::vector<NamedFile>& files);
 
   const std::vector<std::string>& names() const { return names_; }
+
+  /// All files, by the names of their tensors: "InputTensor", "InputTensors.1".
+  std::map<std::string, const TensorFile*> files() const;
 
   /// Null where the tensor has no file, or none that can be used.
   const TensorFile* find(const std::string& tensor, std::optional<std::size_t> element = {}) const;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/file.hpp"
 #include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "base/text.hpp"
@@ -379,6 +380,14 @@ bool has_graphs_beside(const std::string& graph_path) {
   return std::count_if(entries.begin(), entries.end(), [](const FolderEntry& entry) {
            return entry.name == "graph.json" || is_partition(entry.name);
          }) > 1;
+}
+
+void add_description(FileRoles& files, const std::string& path, const std::string& role) {
+  files.add(path, role);
+  if (path.empty() || is_standard_input(path)) return;
+  const fs::path folder = to_path(path).parent_path();
+  files.add(to_text(folder / "tol.json"), "the tolerances");
+  files.add(to_text(folder / "job.json"), "the settings of the job");
 }
 
 FolderFiles files_beside(const std::string& description_path, const SharedConfinement& confinement,

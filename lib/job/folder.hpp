@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/file_roles.hpp"
 #include "job/job.hpp"
 
 namespace dmlop {
@@ -38,6 +39,9 @@ std::vector<std::string> partitions_in(const std::string& folder);
 
 /// Whether the folder of a graph has other graphs, too.
 bool has_graphs_beside(const std::string& graph_path);
+
+/// Adds a description, or what stands for one, and the settings beside it: tol.json and job.json.
+void add_description(FileRoles& files, const std::string& path, const std::string& role);
 
 /// The .npy files beside a description that has a folder of its own, and those in expected/;
 /// nothing of others. Adds a finding where the system does not let them be listed.

@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "base/path.hpp"
 #include "base/text.hpp"
+#include "job/folder.hpp"
 #include "ops/operator.hpp"
 #include "tensor/element.hpp"
 
@@ -309,14 +310,10 @@ void refuse_replaced(const Model& model, const std::string& name, const std::str
 
 FileRoles roles_of(const Model& model) {
   FileRoles files;
-  files.add(model.file, std::string("the ") + model.words.model);
+  add_description(files, model.file, std::string("the ") + model.words.model);
   for (const std::string& graph : model.graph_files) files.add(graph, "a graph of the model");
   for (const Resource& resource : model.resources)
     files.add(resource.initial.path, "the file of " + printable(resource.name));
-  if (is_standard_input(model.file)) return files;
-  const auto folder = to_path(model.file).parent_path();
-  files.add(to_text(folder / "tol.json"), "the tolerances");
-  files.add(to_text(folder / "job.json"), "the settings of the job");
   return files;
 }
 

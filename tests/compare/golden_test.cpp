@@ -499,7 +499,7 @@ TEST_CASE("options about golden files are wrong usage without one, or on an outp
   for (const char* output : {"golden.npy", "./golden.npy", "link.npy"}) {
     const auto result = folder.run({"--expect", "golden.npy", "-o", output});
     CHECK(result.code == 2);
-    CHECK(contains(result.error, "OutputTensor would replace the golden file golden.npy"));
+    CHECK(contains(result.error, "OutputTensor would replace the golden file: golden.npy"));
   }
   CHECK(folder.read("golden.npy") == folder.golden);
   CHECK(folder.list() == "golden.npy link.npy op.json x.npy");
@@ -511,7 +511,7 @@ TEST_CASE("--update-golden replaces neither an input nor the description") {
   for (const char* option : {"--update-golden", "--update-golden=accept"}) {
     const auto result = folder.run({"--expect", "./x.npy", option});
     CHECK(result.code == 2);
-    CHECK(contains(result.error, "are the same file: ./x.npy"));
+    CHECK(contains(result.error, "--update-golden would replace the file of InputTensor: ./x.npy"));
     CHECK(folder.run({"--expect", "op.json", option}).code != 0);
   }
   CHECK(folder.read("x.npy") == input);

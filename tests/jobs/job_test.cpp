@@ -214,13 +214,13 @@ TEST_CASE("an output that is an input, or the description, is refused and left a
     const auto result = dmlop_program({"run", "op.json", "--cpu", "-i", "x.npy", "-o", name},
                                       {.folder = folder.path()});
     CHECK(result.code == 2);
-    CHECK(result.error == "op.json: error: OutputTensor and InputTensor are the same file: " +
+    CHECK(result.error == "op.json: error: OutputTensor would replace the file of InputTensor: " +
                               std::string(name) + "\n  help: write the output to another file\n");
   }
   const auto description = dmlop_program(
       {"run", "op.json", "--cpu", "-i", "x.npy", "-o", "op.json"}, {.folder = folder.path()});
   CHECK(description.error ==
-        "op.json: error: OutputTensor would replace the description op.json\n"
+        "op.json: error: OutputTensor would replace the description: op.json\n"
         "  help: write the output to another file\n");
   CHECK(folder.read("x.npy") == input);
   CHECK(folder.read("op.json") == edge);
@@ -229,7 +229,7 @@ TEST_CASE("an output that is an input, or the description, is refused and left a
   bound["bindings"] = {{"InputTensor", "x.npy"}, {"OutputTensor", "symlink.npy"}};
   folder.write("op.json", bound.dump());
   CHECK(findings(folder, {}, {}) ==
-        "op.json:1:134: error: OutputTensor and InputTensor are the same file: symlink.npy\n"
+        "op.json:1:134: error: OutputTensor would replace the file of InputTensor: symlink.npy\n"
         "  help: write the output to another file");
 }
 

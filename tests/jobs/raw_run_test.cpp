@@ -83,7 +83,7 @@ TEST_CASE("raw files: run says what is wrong with them") {
   CHECK(folder.run({"run", "op.json", "-o", "out.bin:FLOAT32"}).code == 2);
   const auto itself =
       folder.run({"run", "op.json", "-i", "x.bin:FLOAT32:2,2", "-o", "x.bin:raw", "--cpu"});
-  CHECK(contains(itself.error, "OutputTensor and InputTensor are the same file: x.bin"));
+  CHECK(contains(itself.error, "OutputTensor would replace the file of InputTensor: x.bin"));
 }
 
 TEST_CASE("raw files: --expect and --update-golden") {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class Samples : public Folder {
  public:
   Samples() {
-    for (const char* name : {"onnx", "graph", "top_k1", "padding", "dxdispatch"})
+    for (const char* name : {"onnx", "graph", "top_k1", "padding", "dxdispatch", "join"})
       fs::copy(source_path(std::string("samples/") + name), *this / name,
                fs::copy_options::recursive);
     write("top_k1/tol.json", "{}");
@@ -95,10 +95,17 @@ TEST_CASE("replaced files: run refuses outputs that are something else") {
         "Input would replace what the writeFile of Out writes: dxdispatch/padded.npy"},
        {{"run", "top_k1", "--cpu", "-o", "OutputValueTensor=top_k1/tol.json", "-o",
          "OutputIndexTensor=i.npy"},
-        "OutputValueTensor would replace the settings of the job: top_k1/tol.json"},
+        "OutputValueTensor would replace the tolerances: top_k1/tol.json"},
        {{"run", "top_k1", "--cpu", "-o", "OutputValueTensor=v.npy", "-o",
          "OutputIndexTensor=top_k1/./job.json"},
-        "OutputIndexTensor would replace the settings of the job: top_k1/./job.json"}});
+        "OutputIndexTensor would replace the settings of the job: top_k1/./job.json"},
+       {{"run", "join", "--cpu", "-o", "join/InputTensors.1.npy"},
+        "OutputTensor would replace the file of InputTensors.1: join/InputTensors.1.npy"},
+       {{"run", "join", "--cpu", "--expect", "join/InputTensors.1.npy", "--update-golden"},
+        "--update-golden would replace the file of InputTensors.1: join/InputTensors.1.npy"},
+       {{"run", "top_k1", "--cpu", "--expect", "OutputValueTensor=v.npy", "--expect",
+         "OutputIndexTensor=./v.npy", "--update-golden"},
+        "--update-golden would replace the golden file of OutputValueTensor: ./v.npy"}});
 }
 
 TEST_CASE("replaced files: an output with another name of a golden file is refused") {
