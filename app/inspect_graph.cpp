@@ -69,6 +69,9 @@ std::map<std::string, GraphTensor> tensors_by_edge(const Graph& graph) {
   }
   written.merge(read);
   for (auto& [edge, tensor] : written) {
+    const auto type = graph.types.find(edge);
+    if (type != graph.types.end())
+      tensor.data_type = "DML_TENSOR_DATA_TYPE_" + std::string(name_of(type->second));
     const auto said = graph.sizes.find(edge);
     if (said == graph.sizes.end()) continue;
     tensor.sizes.assign(said->second.begin(), said->second.end());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/caller.hpp"
+
 namespace dmlop {
 namespace {
 
@@ -43,7 +45,7 @@ std::string with_verb(const Alternative& one) {
     case Kind::leave_out:
       return "leave " + it + " out";
     case Kind::save:
-      return "save " + one.value;
+      return (current_caller() == Caller::library ? "pass " : "save ") + one.value;
     case Kind::sentence:
     case Kind::stretch:
       break;

@@ -43,12 +43,14 @@ std::vector<std::uint64_t> numbers(const std::uint64_t* first, std::uint32_t cou
 
 // The size at the end of "batch=2", and where its "=" is; no size if the text does not end with
 // one.
-std::pair<std::size_t, std::uint64_t> size_behind(std::string_view text) {
+std::pair<std::size_t, std::optional<std::uint64_t>> size_behind(std::string_view text) {
   const std::size_t mark = text.rfind('=');
   if (mark == std::string_view::npos || mark == 0 || mark + 1 == text.size()) return {};
   std::uint64_t size = 0;
   const char* last = text.data() + text.size();
-  return {mark, std::from_chars(text.data() + mark + 1, last, size).ptr == last ? size : 0};
+  const auto [stop, error] = std::from_chars(text.data() + mark + 1, last, size);
+  if (error != std::errc{} || stop != last) return {};
+  return {mark, size};
 }
 
 // "batch=2,length=8". Names may have "=" and ",".
@@ -56,16 +58,16 @@ std::map<std::string, std::uint64_t> to_dimensions(const std::string& text) {
   std::map<std::string, std::uint64_t> dimensions;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin, mark = 0;
-    std::uint64_t size = 0;
+    std::optional<std::uint64_t> size;
     for (;; ++end) {
       end = std::min(text.find(',', end), text.size());
       std::tie(mark, size) = size_behind(std::string_view(text).substr(begin, end - begin));
-      if (size != 0 || end == text.size()) break;
+      if (size || end == text.size()) break;
     }
-    if (size == 0)
+    if (!size)
       refuse("operation.dimensions has \"" + text.substr(begin) +
              "\", must be a name and a size: batch=2");
-    dimensions[text.substr(begin, mark)] = size;
+    dimensions[text.substr(begin, mark)] = *size;
     begin = end + 1;
   }
   return dimensions;

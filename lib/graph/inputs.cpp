@@ -8,6 +8,7 @@
 #include "job/random_inputs.hpp"
 #include "model/values.hpp"
 #include "tensor/element.hpp"
+#include "tensor/numpy_words.hpp"
 
 namespace dmlop {
 namespace {
@@ -174,8 +175,18 @@ class InputBinder {
                                          : std::string(name_of(input.types.front()))));
   }
 
-  // The number of elements counts, not their sizes: those of a desc have other dimensions than the
-  // model had.
+  static std::string remedy_of_order(const Sizes& sizes, const Sizes& wanted) {
+    const bool is_unclear = is_transposed(sizes, wanted) && sizes.size() != wanted.size();
+    return is_unclear ? "" : Advice(rearranging(sizes, wanted)).text();
+  }
+
+  // A desc has other dimensions than its model had, and may be of another type than other readers'
+  // descs: the order of elements counts.
+  static bool is_in_order(const GraphInput& input, const Sizes& sizes) {
+    const bool is_known = input.is_in_order && element_count(sizes) == element_count(input.sizes);
+    return !is_known || are_merged(sizes, input.sizes);
+  }
+
   bool fits(std::size_t index, const NpyFile& file, const std::string& path) {
     const GraphInput& input = graph_.inputs[index];
     if (input.types.empty()) return true;
@@ -185,12 +196,14 @@ class InputBinder {
       return type == header.data_type || stored_as(type) == header.data_type;
     };
     const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
-    if (has_type && file.data().size() == input.element_bytes)
+    const bool has_bytes = file.data().size() == input.element_bytes;
+    if (has_type && has_bytes && is_in_order(input, header.sizes))
       return fits_4_bits(index, file, path);
     refuse("the input " + quoted(index) + " is " + text_of(input) + ", but " + path + " has " +
                std::string(name_of(header.data_type)) + " " + list_of(header.sizes) + ", " +
                counted(file.data().size(), "byte"),
-           ErrorKind::invalid_input);
+           ErrorKind::invalid_input, "",
+           has_type && has_bytes ? remedy_of_order(header.sizes, input.sizes) : "");
     return false;
   }
 

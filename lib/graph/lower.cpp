@@ -283,9 +283,14 @@ class Lowering {
 
   void add_use(GraphInput& input, const TensorDesc& desc) const {
     const std::optional<Sizes>& said = lowered_.model.resources[input.resource].sizes;
-    if (input.types.empty()) input.sizes = said.value_or(desc.sizes);
-    if (std::find(input.types.begin(), input.types.end(), *desc.data_type) == input.types.end())
-      input.types.push_back(*desc.data_type);
+    if (input.types.empty()) {
+      input.sizes = said.value_or(desc.sizes);
+      input.is_in_order = said || !desc.strides;
+    }
+    // A node may take integers of a model for unsigned ones.
+    const DataType type = lowered_.model.resources[input.resource].type.value_or(*desc.data_type);
+    if (std::find(input.types.begin(), input.types.end(), type) == input.types.end())
+      input.types.push_back(type);
     reach(input, desc);
     if (!said) return;
     TensorDesc all;  // of which the node may read a part

@@ -16,6 +16,7 @@ struct GraphInput {
   std::size_t resource = 0;
   std::vector<DataType> types;      // that nodes take it for; empty: no node reads it
   Sizes sizes;                      // those that the file says, or as the first of them sees it
+  bool is_in_order = true;          // elements lie as these sizes say, without strides
   std::uint64_t bytes = 0;          // that they need, with padding
   std::uint64_t element_bytes = 0;  // without it
 };

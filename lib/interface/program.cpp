@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/buffer.hpp"
+#include "base/text.hpp"
 #include "interface/runner.hpp"
 #include "model/outputs.hpp"
 #include "model/run_commands.hpp"
@@ -16,6 +17,7 @@ struct Program::State {
   std::vector<TensorInfo> outputs = {};
   std::vector<NodeInfo> nodes = {};
   std::vector<Finding> warnings = {};
+  std::vector<std::string> constants = {};  // the inputs that were known when it was read
 };
 
 namespace {
@@ -164,6 +166,7 @@ Program::Program(const Operation& source)
         state->outputs = outputs_of(state->graph.model);
         state->nodes = nodes_of(state->graph.model);
         state->warnings = to_findings(read.warnings, "warning");
+        for (const Input& known : source.known_inputs) state->constants.push_back(known.name);
         return std::shared_ptr<const State>(std::move(state));
       })) {}
 
@@ -186,6 +189,13 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
     LoweredGraph graph = program.state_->graph;
     const PackedInputs packed(inputs);
     Diagnostics findings;
+    for (const Input& input : inputs) {
+      if (!std::ranges::count(program.state_->constants, input.name)) continue;
+      findings.push_back({.kind = ErrorKind::usage,
+                          .message = "the input \"" + printable(input.name) +
+                                     "\" is a constant, which known_inputs gave its elements",
+                          .suggestion = "leave it out, or read the program without it"});
+    }
     bind_inputs(graph, {.inputs = packed.files, .is_of_library = true}, findings);
     if (!findings.empty()) throw to_failure(findings);
     const Model& model = graph.model;

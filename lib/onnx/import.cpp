@@ -422,6 +422,7 @@ void Importer::name_inputs() {
     imported_.graph.inputs.push_back(is_read ? name : "");
     if (is_read) {
       imported_.graph.sizes[name] = value.sizes;
+      imported_.graph.types[name] = value.type;
     } else {
       imported_.graph.unread_inputs.push_back(name);
     }

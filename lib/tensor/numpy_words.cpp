@@ -1,6 +1,7 @@
 #include "tensor/numpy_words.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -96,6 +97,17 @@ Alternative rearranging(const Sizes& from, const Sizes& to) {
     order.push_back(next);
   }
   return transposing(order);
+}
+
+bool are_merged(const Sizes& a, const Sizes& b) {
+  const auto elements_before = [](const Sizes& sizes) {
+    std::set<std::uint64_t> counts{1};
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : sizes) counts.insert(count *= size);
+    return counts;
+  };
+  const auto of_a = elements_before(a), of_b = elements_before(b);
+  return std::ranges::includes(of_a, of_b) || std::ranges::includes(of_b, of_a);
 }
 
 Sizes without_ones(Sizes sizes) {

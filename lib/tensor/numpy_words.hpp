@@ -42,6 +42,10 @@ Alternative rearranging(const Sizes& from, const Sizes& to);
 /// Whether only a transposed array has the other sizes, apart from ones.
 bool is_transposed(const Sizes& from, const Sizes& to);
 
+/// Whether merging neighboring dimensions makes the sizes of one array those of the other, apart
+/// from ones: [2, 3, 4] and [6, 4]. The elements then lie in the same order.
+bool are_merged(const Sizes& a, const Sizes& b);
+
 /// The sizes other than 1.
 Sizes without_ones(Sizes sizes);
 

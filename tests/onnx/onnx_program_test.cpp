@@ -91,6 +91,18 @@ TEST_CASE("onnx program: a raw file has the sizes of the model and of --dim") {
   CHECK(has(with({"--dim", "batch=3"}).error, "FLOAT32 [3, 4] needs 48"));
 }
 
+TEST_CASE(
+    "onnx program: inspect shows the model's types, also where DirectML reads unsigned ones") {
+  const Folder folder;
+  const std::vector<std::string> axes{integer("batch_axis", 1), integer("time_axis", 0)};
+  folder.write("m.onnx", model({.nodes = {node("ReverseSequence", {"x", "l"}, {"y"}, axes)},
+                                .inputs = {value("x", {"2", "3"}), value("l", {"3"}, 7)},
+                                .outputs = {value("y", {"2", "3"})}}));
+  const auto inspected = dmlop_program({"inspect", "m.onnx"}, {.folder = folder.path()});
+  CHECK(has(inspected.output, "input    l  INT64 [3]\n"));
+  CHECK(has(inspected.output, "l UINT64 [1, 1, 1, 3]"));
+}
+
 TEST_CASE("onnx program: every file that is wrong is said") {
   const Sample sample;
   const auto refused =

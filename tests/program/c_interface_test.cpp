@@ -489,7 +489,7 @@ TEST_CASE("C interface: wrong calls are told, and crash nothing") {
   newer.option = 0;
   CHECK(dmlop_check(&newer.operation, &good.tensor, 1, nullptr, nullptr) == DMLOP_DONE);
 
-  for (const char* dimensions : {"batch", "batch=", "=2", "batch=0", "batch=2x", "batch=2,,"}) {
+  for (const char* dimensions : {"batch", "batch=", "=2", "batch=-1", "batch=2x", "batch=2,,"}) {
     dmlop_operation model = operation;
     model.dimensions = dimensions;
     CHECK(message_of(&model, &good.tensor).starts_with("operation.dimensions has "));

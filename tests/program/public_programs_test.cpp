@@ -352,6 +352,51 @@ TEST_CASE("public programs: an input of an ONNX model that no node reads may be 
         }).kind() == FailureKind::usage);
 }
 
+TEST_CASE("public programs: an input has the type of the model, also where DirectML has another") {
+  using namespace onnx_bytes;
+  const std::vector<std::string> axes{integer("batch_axis", 1), integer("time_axis", 0)};
+  const dmlop::Program program(
+      dmlop::Operation{.text = model({.nodes = {node("ReverseSequence", {"x", "l"}, {"y"}, axes)},
+                                      .inputs = {value("x", {"2", "3"}), value("l", {"3"}, 7)},
+                                      .outputs = {value("y", {"2", "3"})}})});
+  REQUIRE(program.inputs().size() == 2);
+  CHECK(program.inputs()[1].type == dmlop::ElementType::int64);
+  const std::vector<float> x{1, 2, 3, 4, 5, 6};
+  const std::vector<std::int64_t> lengths{2, 1, 2};
+  const auto outputs = cpu().run(program, {{"x", view(x, {2, 3})}, {"l", view(lengths, {3})}});
+  CHECK(std::ranges::equal(outputs.at(0).elements<float>(), std::vector<float>{4, 2, 6, 1, 5, 3}));
+}
+
+TEST_CASE("public programs: an array in another order than the input is refused") {
+  const dmlop::Program program(
+      dmlop::Operation{.file = samples + "onnx/model.onnx", .dimensions = {{"batch", 2}}});
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 7, 8};
+  const auto run = [&](const std::vector<std::uint64_t>& sizes) {
+    return cpu().run(program, {{"x", view(numbers, sizes)}}).size();
+  };
+  for (const std::vector<std::uint64_t>& same :
+       {std::vector<std::uint64_t>{2, 4}, {8}, {2, 1, 4}, {2, 2, 2}, {1, 8}})
+    CHECK(run(same) == 1);
+  CHECK(std::string(failure_of([&] {
+                      run({4, 2});
+                    }).what())
+            .ends_with("has FLOAT32 [4, 2], 32 bytes\n  help: pass array.transpose(1, 0)"));
+  CHECK(std::string(failure_of([&] {
+                      run({4, 1, 2});
+                    }).what())
+            .ends_with("has FLOAT32 [4, 1, 2], 32 bytes"));
+}
+
+TEST_CASE("public programs: an input that was known from the start is not given to a run") {
+  const std::vector<float> numbers(8, 1);
+  const dmlop::Input x{"x", view(numbers, {2, 4})};
+  const dmlop::Program program({.file = samples + "onnx/model.onnx", .known_inputs = {x}});
+  CHECK(cpu().run(program, {}).size() == 1);
+  const auto failure = failure_of([&] { cpu().run(program, {x}); });
+  CHECK(failure.kind() == FailureKind::usage);
+  CHECK(std::string(failure.what()).find("the input \"x\" is a constant") != std::string::npos);
+}
+
 TEST_CASE("public programs: whoever runs one as an operation is told to load it") {
   for (const std::string& file :
        {graph_file, samples + "onnx/model.onnx", samples + "attention_block/model.json"}) {

@@ -178,9 +178,12 @@ def test_messages_call_options_what_arguments_are_called():
 
 
 def test_what_is_passed_by_names_is_a_dict():
-    for wrong in ([X], X, {5: X}):
+    assert refusal(dmlop.Usage, lambda: dmlop.run("PADDING", inputs={5: X}, device="cpu", **EDGE)) == (
+        "inputs has the key 5: keys are names, each a str"
+    )
+    for wrong in ([X], X):
         message = refusal(dmlop.Usage, lambda: dmlop.run("PADDING", inputs=wrong, device="cpu", **EDGE))
-        assert message.startswith("inputs is a ") and message.endswith("pass a dict whose keys are names")
+        assert message.startswith("inputs is a") and message.endswith("pass a dict whose keys are names")
     graph = SAMPLES / "graph/graph.json"
     assert "inputs is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph).run([X], device="cpu"))
     assert "dimensions is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph, dimensions=[1]))
@@ -311,7 +314,7 @@ def test_counts_may_be_numbers_of_numpy():
 
 def test_texts_of_another_type():
     for action, message in [
-        (lambda: dmlop.run("PADDING", X, device=3, **EDGE), 'device is 3: pass a str, such as "cpu", or a dmlop.Context'),
+        (lambda: dmlop.run("PADDING", X, device=3, **EDGE), 'device is 3: pass a str, such as "cpu", one of dmlop.devices() or a dmlop.Context'),
         (lambda: dmlop.run("PADDING", X, device=["cpu"], **EDGE), "device is ['cpu']: pass a str"),
         (lambda: dmlop.Context(3), "device is 3: pass a str"),
         (lambda: pad(X, feature_level=5.0), "feature_level is 5.0: pass a str"),
@@ -328,8 +331,8 @@ def test_wrong_calls():
     assert "is given twice" in refusal(dmlop.Usage, lambda: pad(X, inputs={"InputTensor": X}))
     assert "no array is given for" in refusal(dmlop.Error, lambda: dmlop.run(
         {"type": "PADDING", "desc": {**EDGE, "InputTensor": {"DataType": "FLOAT32", "Sizes": [2, 3]}}}, device="cpu"))
-    assert "not a int" in refusal(dmlop.Usage, lambda: dmlop.run(3, device="cpu"))
-    assert "no value of a field" in refusal(dmlop.Usage, lambda: dmlop.run("PADDING", X, PaddingMode=object(), device="cpu"))
+    assert "not an int" in refusal(dmlop.Usage, lambda: dmlop.run(3, device="cpu"))
+    assert "an object is not a value of a field" in refusal(dmlop.Usage, lambda: dmlop.run("PADDING", X, PaddingMode=object(), device="cpu"))
     assert "fields are given to" in refusal(dmlop.Usage, lambda: dmlop.run(SAMPLES / "padding", Axis=1, device="cpu"))
     assert "toaster" in refusal(dmlop.Usage, lambda: dmlop.Context("toaster"))
     assert isinstance(dmlop.Invalid(""), ValueError) and isinstance(dmlop.IoFailed(""), OSError)
@@ -452,6 +455,46 @@ def test_programs(tmp_path):
         dmlop.load(tmp_path / "Partition_0.bin")
 
 
+def test_inputs_of_programs_in_another_order():
+    model = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2})
+    x = np.load(SAMPLES / "onnx/x.npy")
+    expected = model.run({"x": x}, device="cpu")
+    for same in (x.ravel(), x.reshape(1, 2, 4), x.reshape(2, 2, 2)):
+        assert np.array_equal(model.run({"x": same}, device="cpu")["y"], expected["y"])
+    for other, remedy in ((x.T, "array.transpose(1, 0)"), (x.T.reshape(4, 1, 2), None)):
+        text = refusal(dmlop.Invalid, lambda: model.run({"x": other}, device="cpu"))
+        assert 'the input "x" is FLOAT32 [2, 4], 32 bytes, but its array has' in text.replace("buffer", "array")
+        assert ("help: pass " + remedy in text) if remedy else "help" not in text
+
+
+def test_checks_models_with_named_dimensions():
+    path = SAMPLES / "onnx/model.onnx"
+    checked = dmlop.check(path, dimensions={"batch": 3})
+    assert checked.tensors[0].sizes == (3, 4)
+    x = np.load(SAMPLES / "onnx/x.npy")
+    assert dmlop.check(path, known_inputs={"x": x}).tensors[0].name != "x"
+
+
+def test_devices_of_calls(monkeypatch):
+    x = np.ones(3, np.float32)
+    cpu = [device for device in dmlop.devices() if device.spec == "cpu"][0]
+    assert np.array_equal(dmlop.run("ELEMENT_WISE_ABS", x, device=cpu), x)
+    assert dmlop.Context(cpu).device == "cpu"
+    monkeypatch.setenv("DMLOP_DEVICE", "nonsense")
+    for call in (dmlop.Context, lambda: dmlop.run("ELEMENT_WISE_ABS", x)):
+        assert "nonsense" in refusal(dmlop.Usage, call)
+    assert np.array_equal(dmlop.run("ELEMENT_WISE_ABS", x, device="cpu"), x)
+    monkeypatch.setenv("DMLOP_DEVICE", "")
+    assert dmlop.Context().device in [device.spec for device in dmlop.devices()]
+
+
+def test_arrays_for_outputs():
+    x = np.ones((300, 300), np.float32)
+    assert refusal(
+        dmlop.Usage, lambda: dmlop.run("ELEMENT_WISE_ABS", x, OutputTensor=x)
+    ) == "OutputTensor is an output: pass the memory for it as out="
+
+
 def test_onnx_models():
     model = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2})
     x = np.load(SAMPLES / "onnx/x.npy")
@@ -460,10 +503,18 @@ def test_onnx_models():
     assert list(result) == [each.name for each in model.outputs]
     unknown = refusal(dmlop.Invalid, lambda: dmlop.load(SAMPLES / "onnx/model.onnx"))
     assert unknown.endswith('help: give "batch" a size in dimensions')
-    with pytest.raises(dmlop.Usage):
-        dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
+    # A size of 0 is one, and the operators say that they take none.
+    assert 'the output "y" is empty' in refusal(
+        dmlop.Unavailable, lambda: dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 0})
+    )
+    assert refusal(
+        dmlop.Usage, lambda: dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": -1})
+    ) == "dimensions['batch'] is -1: pass a whole number from 0 to 2147483647"
     known = dmlop.load(SAMPLES / "onnx/model.onnx", known_inputs={"x": x})
     assert known.inputs == []
+    assert 'the input "x" is a constant, which known_inputs gave its elements' in refusal(
+        dmlop.Usage, lambda: known.run({"x": x}, device="cpu")
+    )
     name = model.outputs[0].name
     assert np.array_equal(known.run(device="cpu")[name], result[name])
     assert "known_inputs is a list" in refusal(
@@ -778,6 +829,12 @@ def test_golden_files(tmp_path):
     assert outcome("2")[0] == 0
     code, text = outcome("np.float32('nan')", "--update-golden")
     assert code == 1 and "is not written" in text
+    (tmp_path / "test_two.py").write_text(GOLDEN.format(factor="2").replace("test_it", "test_two"))
+    assert outcome("2", "--update-golden")[0] == 0
+    code, text = outcome("3", "--update-golden")
+    assert code == 1 and "golden/y.npy, which another test of this run has written: " in text
+    (tmp_path / "test_two.py").unlink()
+    assert outcome("2", "--update-golden")[0] == 0
     assert (np.load(tmp_path / "golden/y.npy") == 2 * np.arange(6)).all()
 
 

@@ -41,7 +41,7 @@ assert dmlop.compare(square, square)
 
 for value, message in [
     ([1, 2], "InputTensor is a list"),
-    (object(), "InputTensor is a object: pass an array or a buffer"),
+    (object(), "InputTensor is an object: pass an array or a buffer"),
     (array.array("u", "ab"), "InputTensor has elements of format 'w'"),
 ]:
     try:

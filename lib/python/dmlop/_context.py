@@ -68,15 +68,18 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if hasattr(value, "tolist"):  # numbers and arrays of NumPy
         return _plain(value.tolist())
-    raise _errors.Usage(f"a {type(value).__name__} is no value of a field: {value!r}")
+    raise _errors.Usage(f"{_errors.kind_of(value)} is not a value of a field: {value!r}")
 
 
 def by_name(what: str, given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """What a caller passes by names. Errors: Usage."""
     if given is None:
         return {}
-    if not isinstance(given, MappingLike) or not all(isinstance(name, str) for name in given):
-        raise _errors.Usage(f"{what} is a {type(given).__name__}: pass a dict whose keys are names")
+    if not isinstance(given, MappingLike):
+        raise _errors.Usage(f"{what} is {_errors.kind_of(given)}: pass a dict whose keys are names")
+    for name in given:
+        if not isinstance(name, str):
+            raise _errors.Usage(f"{what} has the key {name!r}: keys are names, each a str")
     return dict(given)
 
 
@@ -103,7 +106,7 @@ class Source:
             encoded(feature_level, "feature_level"),
             encoded(judge, "judge"),
             None if confined_to is None else encoded(os.fspath(confined_to)),
-            encoded(",".join(f"{name}={size}" for name, size in by_name("dimensions", dimensions).items())),
+            encoded(",".join(_dimension(*each) for each in by_name("dimensions", dimensions).items())),
         ]
         # What the text alone decides may be planned once for all runs; files may change. A name may
         # be written with escapes.
@@ -138,8 +141,8 @@ class Source:
             self._refuse_fields(fields)
         else:
             raise _errors.Usage(
-                f"an operation is an operator's name, a dict, JSON text or a path, not a "
-                f"{type(op).__name__}"
+                "an operation is an operator's name, a dict, JSON text or a path, not "
+                + _errors.kind_of(op)
             )
 
     def _describe(self, described: Dict[str, Any], fields: Dict[str, Any]) -> None:
@@ -155,8 +158,8 @@ class Source:
             described[key] = desc
         self.text = json.dumps(_plain(described), allow_nan=False).encode()
 
-    def input_fields(self) -> Optional[List[_operators.Field]]:
-        """The operator's inputs; None for a program. Errors: what the library says of a text or a
+    def fields(self) -> Optional[List[_operators.Field]]:
+        """The operator's fields; None for a program. Errors: what the library says of a text or a
         file that names no operator."""
         if self.operator is None:
             if self.text is not None and len(self.text) < 1 << 12:
@@ -165,7 +168,12 @@ class Source:
                 self.operator = _operators.name_in(self.struct)
         if not self.operator:
             return None
-        return [field for field in _operators.operator(self.operator).fields if field.is_input]
+        return _operators.operator(self.operator).fields
+
+    def input_fields(self) -> Optional[List[_operators.Field]]:
+        """The fields that are inputs."""
+        fields = self.fields()
+        return None if fields is None else [field for field in fields if field.is_input]
 
     @staticmethod
     def _refuse_fields(fields: Dict[str, Any]) -> None:
@@ -251,10 +259,13 @@ def _split(op: Any, fields: Dict[str, Any], inputs: Optional[Mapping[str, Any]])
     arrays = [name for name, value in fields.items() if _is_array(value)]
     if not arrays:
         return named
-    known = Source(op).input_fields()
-    inputs_of_operator = None if known is None else {field.name for field in known}
+    known = Source(op).fields()
+    by_field = None if known is None else {field.name: field for field in known}
     for name in arrays:
-        if inputs_of_operator is not None and name.split("[")[0] not in inputs_of_operator:
+        field = None if by_field is None else by_field.get(name.split("[")[0])
+        if field is not None and field.is_output:
+            raise _errors.Usage(f"{name} is an output: pass the memory for it as out=")
+        if by_field is not None and (field is None or not field.is_input):
             continue
         if name in named:
             raise _errors.Usage(f"{name} is given twice: keep one of them")
@@ -282,15 +293,18 @@ def check(
     feature_level: Optional[str] = None,
     judge: Optional[str] = None,
     confined_to: Any = None,
+    dimensions: Optional[Mapping[str, int]] = None,
+    known_inputs: Optional[Mapping[str, Any]] = None,
     **fields: Any,
 ) -> Report:
     """Checks an operation, and that the inputs given fit it, or a program.
 
     Raises dmlop.Invalid whose `findings` are all mistakes, with place, rule and remedy. `judge`
-    says who decides what is valid: "page" or "directml-1.15.4".
+    says who decides what is valid: "page" or "directml-1.15.4". `dimensions` and `known_inputs` are
+    those of dmlop.load().
     """
     named = _split(op, fields, inputs)
-    source = Source(op, fields, feature_level, judge, confined_to)
+    source = Source(op, fields, feature_level, judge, confined_to, dimensions, known_inputs)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
     structs = make_structs(given.names, views, True)
@@ -324,11 +338,15 @@ def _count(name: str, value: Any, bits: int = 32) -> int:
     return count
 
 
+def _dimension(name: str, size: Any) -> str:
+    return f"{name}={_count(f'dimensions[{name!r}]', size, 31)}"
+
+
 def bench(
     op: Any,
     *arrays: Any,
     inputs: Optional[Mapping[str, Any]] = None,
-    device: Optional[str] = None,
+    device: Any = None,
     threads: int = 0,
     min_seconds: float = 1.0,
     min_runs: int = 10,
@@ -340,7 +358,7 @@ def bench(
     source = Source(op, fields)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
-    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(device, "device"), _count("threads", threads), _count("min_runs", min_runs),
+    options = BenchOptionsStruct(sizeof(BenchOptionsStruct), encoded(_spec_of(device), "device"), _count("threads", threads), _count("min_runs", min_runs),
                                  min_seconds)
     structs = make_structs(given.names, views, True)
     text = c_void_p()
@@ -516,13 +534,14 @@ class _Opened:
 class Context:
     """A device that is opened once. dmlop.run() and the other functions keep one for each device.
 
-    `device` is as for `dmlop run --device`: "cpu", "gpu", "vulkan:0"; None is the best GPU in
-    hardware or, where there is none, the CPU.
+    `device` is one of dmlop.devices(), or as for `dmlop run --device`: "cpu", "gpu", "vulkan:0".
+    None is what the environment variable DMLOP_DEVICE says or, without it, the best GPU in hardware
+    and else the CPU.
     """
 
     def __init__(
         self,
-        device: Optional[str] = None,
+        device: Any = None,
         *,
         threads: int = 0,
         strict_indices: bool = False,
@@ -531,7 +550,7 @@ class Context:
     ):
         options = ContextOptionsStruct(
             sizeof(ContextOptionsStruct),
-            encoded(device, "device"),
+            encoded(_spec_of(device), "device"),
             _count("threads", threads),
             int(strict_indices),
             _count("device_memory_bytes", device_memory_bytes, 64),
@@ -604,14 +623,25 @@ def context_for(device: Any) -> Context:
     """The context that is kept for a device, or the one that was passed."""
     if isinstance(device, Context):
         return device
-    if device is not None and not isinstance(device, str):
-        raise TypeError(f"device is {device!r}: pass a str, such as \"cpu\", or a dmlop.Context")
+    spec = _spec_of(device)
     # A process that was forked opens its own.
-    key = (device, os.getpid())
+    key = (spec, os.getpid())
     with _contexts_lock:
         if key not in _contexts:
-            _contexts[key] = Context(device)
+            _contexts[key] = Context(spec)
         return _contexts[key]
+
+
+def _spec_of(device: Any) -> Optional[str]:
+    if device is None:
+        return os.environ.get("DMLOP_DEVICE") or None
+    if isinstance(device, Device):
+        return device.spec
+    if not isinstance(device, str):
+        raise TypeError(
+            f"device is {device!r}: pass a str, such as \"cpu\", one of dmlop.devices() or a dmlop.Context"
+        )
+    return device
 
 
 def run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import List, NamedTuple, Optional
+from typing import Any, List, NamedTuple, Optional
 
 
 class Finding(NamedTuple):
@@ -28,6 +28,12 @@ def findings_of(text: str) -> List[Finding]:
         Finding(**{name: row[name] for name in Finding._fields if name in row})
         for row in json.loads(text)
     ]
+
+
+def kind_of(value: Any) -> str:
+    """"an int", "a list"."""
+    name = type(value).__name__
+    return ("an " if name[0] in "aeioAEIO" else "a ") + name
 
 
 class Error(Exception):

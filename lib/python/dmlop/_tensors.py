@@ -256,7 +256,7 @@ def view(name: str, value: Any, packed: bool = False) -> View:
     try:
         return _view_buffer(name, value, None, None)
     except TypeError:
-        _refuse_type(name, f"is a {type(value).__name__}: pass an array or a buffer")
+        _refuse_type(name, f"is {_errors.kind_of(value)}: pass an array or a buffer")
         raise
 
 
@@ -314,7 +314,7 @@ class Planned:
             memory = memoryview(data)
         except TypeError:
             raise _errors.Usage(
-                f"out is a {type(value).__name__}: pass an array or a writable buffer"
+                f"out is {_errors.kind_of(value)}: pass an array or a writable buffer"
             ) from None
         if memory.readonly:
             raise _errors.Usage("out is read-only: pass a buffer that can be written")

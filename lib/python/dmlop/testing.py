@@ -45,6 +45,8 @@ def assert_matches_golden(
         if comparison or not is_update:
             comparison.raise_if_different(path)
             return
+        if os.path.realpath(path) in map(os.path.realpath, updated):
+            comparison.raise_if_different(f"{path}, which another test of this run has written")
     itself = _comparison.compare(actual, actual, **options)
     if not itself:
         itself.raise_if_different(f"{path} is not written, as the array proves nothing")
