@@ -158,9 +158,11 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
               warnings_text(summary), "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
-    print(
-        out,
-        {"  -v lists those that were not run; with --results FILE, --resume goes on from there\n"});
+    print(out,
+          {"  -v lists those that were not run; ",
+           options_.merge.empty()
+               ? Text("with --results FILE, --resume goes on from there\n")
+               : Text("continue their runs with --results FILE --resume, then merge again\n")});
   if (!summary.interrupted.empty())
     print(StandardStream::error, {"dmlop: ", summary.interrupted, "\n"});
 }

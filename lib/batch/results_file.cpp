@@ -311,6 +311,11 @@ bool lacks_outcome(const RecordedResults& recorded) {
   return recorded.complete && worse_exit_code(worst, recorded.exit_code) != worst;
 }
 
+// The file may be that of an earlier merge, which no run can continue.
+std::string advice_to_resume(const std::string& path) {
+  return "run its jobs again with --results " + shell_quoted(path) + " --resume, then merge again";
+}
+
 }  // namespace
 
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
@@ -327,7 +332,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
                                         std::to_string(recorded.exit_code) +
                                         ", but no record of it did",
                              .rule = "a results file has a record of every job, as it was written",
-                             .suggestion = "run it again with --resume"});
+                             .suggestion = advice_to_resume(path)});
     for (BatchResult& result : recorded.results) merger.add(std::move(result), path);
     // A run that was killed does not tell which shard it was.
     if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);
@@ -336,7 +341,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
     diagnostics.push_back({.kind = ErrorKind::run_failed,
                            .file = path,
                            .message = "the run that wrote this file did not finish",
-                           .suggestion = "run it again with --resume"});
+                           .suggestion = advice_to_resume(path)});
   }
   for (const std::string& shard : missing_shards(shards)) {
     diagnostics.push_back({.kind = ErrorKind::run_failed,

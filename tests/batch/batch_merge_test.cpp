@@ -243,6 +243,35 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   CHECK_FALSE(contains(many.error, "shard 17/"));
 }
 
+TEST_CASE("--merge: what is said about jobs and runs that are missing helps") {
+  const BatchFolder folder({named_job("bad", "other.npy"), named_job("a"), named_job("b")});
+  const std::vector<std::string> whole{"jobs.jsonl", "--results", "r.jsonl", "--resume"};
+  std::vector<std::string> part = whole;
+  part.insert(part.end(), {"--jobs", "1", "--fail-fast"});
+  const std::string advice = "with --results FILE --resume, then merge again\n";
+  const auto stopped = folder.batch(part);
+  CHECK(contains(stopped.output, "; with --results FILE, --resume goes on from there\n"));
+  CHECK_FALSE(contains(stopped.output, advice));
+
+  const auto merged = folder.batch({"--merge", "r.jsonl"});
+  CHECK(contains(merged.output, ": 1 FAILED, 2 NOT_RUN\n"));
+  CHECK(contains(merged.output, advice));
+  CHECK_FALSE(contains(merged.output, "--resume goes on"));
+
+  std::string lines = folder.read("r.jsonl");
+  folder.write("r.jsonl", lines.substr(0, lines.find('\n') + 1));
+  const auto unfinished = folder.batch({"--merge", "r.jsonl"});
+  CHECK(unfinished.code == 5);
+  CHECK(contains(unfinished.error,
+                 "help: run its jobs again with --results r.jsonl --resume, then merge again\n"));
+  CHECK(folder.batch(whole).code == 1);
+  const auto again = folder.batch({"--merge", "r.jsonl"});
+  CHECK(again.code == 1);
+  CHECK(contains(again.output, ": 2 PASSED, 1 FAILED\n"));
+  CHECK_FALSE(contains(again.output, "--resume"));
+  CHECK_FALSE(contains(again.error, "--resume"));
+}
+
 TEST_CASE("--merge: a run that ended with an outcome that no record has is a finding") {
   const BatchFolder folder({named_job("a"), named_job("bad", "other.npy")});
   CHECK(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 1);
