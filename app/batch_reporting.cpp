@@ -76,6 +76,13 @@ bool is_news(const BatchResult& result) {
   return !result.is_good() || result.status == Status::updated;
 }
 
+// " (12/s)"; "" if no job was run.
+std::string rate_text(const BatchSummary& summary) {
+  const std::uint64_t ran = summary.ran();
+  const double rate = static_cast<double>(ran) / std::max(summary.seconds, 1e-9);
+  return ran == 0 ? "" : " (" + rounded(rate) + "/s)";
+}
+
 void print_summary_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
   const char* status = summary.exit_code == exit_done        ? "done"
                        : summary.exit_code == exit_different ? "different"
@@ -150,12 +157,11 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
     return;
   }
   print_more_of_kinds();
-  const double rate = static_cast<double>(summary.jobs()) / std::max(summary.seconds, 1e-9);
   const std::string resumed =
       summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";
-  print(out, {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s (",
-              rounded(rate), "/s) on ", summary.device, ": ", counts_text(summary.counts), resumed,
-              warnings_text(summary), "\n"});
+  print(out, {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s",
+              rate_text(summary), " on ", summary.device, ": ", counts_text(summary.counts),
+              resumed, warnings_text(summary), "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
     print(out,

@@ -55,6 +55,11 @@ std::uint64_t BatchSummary::jobs() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+std::uint64_t BatchSummary::ran() const {
+  const auto count = [&](Status status) { return counts[static_cast<std::size_t>(status)]; };
+  return jobs() - resumed - count(Status::skipped) - count(Status::not_run);
+}
+
 void BatchSummary::add(const BatchResult& result) {
   constexpr std::size_t slowest_max = 5;
   ++counts[static_cast<std::size_t>(result.status)];

@@ -150,6 +150,8 @@ struct BatchSummary {
   std::vector<BatchResult> slowest;  // at most 5, without records
 
   std::uint64_t jobs() const;
+  /// Those that this run ran: none that were skipped, not reached or taken from an earlier run.
+  std::uint64_t ran() const;
   void add(const BatchResult& result);
 };
 

@@ -12,6 +12,7 @@
 #include "batch/digest.hpp"
 #include "batch/reports.hpp"
 #include "paths.hpp"
+#include "records.hpp"
 
 namespace dmlop::test::batch_reports_test {
 namespace {
@@ -340,6 +341,25 @@ TEST_CASE("text: what is not PASSED by default, all and the slowest with -v, err
   CHECK(count_of(quiet.error, "UNSUPPORTED ") == 1);
   for (const char* other : {"FAILED", "MISTRUSTED", "SKIPPED", " jobs in "})
     CHECK_FALSE(contains(quiet.error, other));
+}
+
+TEST_CASE("text: the rate counts the jobs that this run ran") {
+  const BatchFolder folder;
+  const auto merge = [&](const std::string& records) {
+    folder.write("r.jsonl", records + summary_line());
+    return folder.batch({"--merge", "r.jsonl"}).output;
+  };
+  // Each record took half a second.
+  const std::string ran = record_line("a", "PASSED", 0) + record_line("b", "ERROR", 5),
+                    others = record_line("c", "NOT_RUN", 0) + record_line("d", "SKIPPED", 0);
+  CHECK(contains(merge(ran), "2 jobs in 1 s (2/s) on cpu: 1 PASSED, 1 ERROR\n"));
+  CHECK(contains(merge(ran + others), "4 jobs in 2 s (1/s) on cpu: "));
+  CHECK(contains(merge(others), "2 jobs in 1 s on cpu: 1 SKIPPED, 1 NOT_RUN\n"));
+
+  folder.write("jobs.jsonl", lines_of({named_job("a")}));
+  const std::vector<std::string> resume{"jobs.jsonl", "--results", "new.jsonl", "--resume"};
+  CHECK(contains(folder.batch(resume).output, "/s) on cpu: 1 PASSED\n"));
+  CHECK(contains(folder.batch(resume).output, " s on cpu: 1 PASSED (1 from an earlier run)\n"));
 }
 
 TEST_CASE("every finding of a job in a list names the job's line") {
