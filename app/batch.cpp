@@ -15,7 +15,6 @@
 #include "batch_options.hpp"
 #include "batch_reporting.hpp"
 #include "model_commands.hpp"
-#include "warnings.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -90,16 +89,15 @@ int exit_code_for(const BatchCommandOptions& options, const BatchSummary& summar
 
 int merge(const BatchCommandOptions& options) {
   BatchSummary summary;
-  Diagnostics diagnostics, warnings;
+  Diagnostics diagnostics;
   BatchPresenter presenter(options, std::nullopt);
   const auto rule = options.latest ? Disagreement::latest_counts : Disagreement::worst_counts;
-  auto results = merge_results(options.merge, rule, summary, diagnostics, warnings);
-  if (!options.quiet) print_warnings(warnings);
+  auto results = merge_results(options.merge, rule, summary, diagnostics);
   RecordKeeper records(options);
   for (const BatchResult& result : results) presenter.show(result);
   for (const BatchResult& result : results) records.add(result.record);
   records.add(summary);
-  const int report_code = write_reports(options, summary, results);
+  const int report_code = write_reports(options, summary, results, diagnostics);
   presenter.summarize(summary);
   report(diagnostics, Format::text);
   return exit_code_for(options, summary, worse_exit_code(report_code, records.exit_code));

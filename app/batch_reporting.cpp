@@ -8,6 +8,7 @@
 #include "base/system_file.hpp"
 #include "base/text.hpp"
 #include "batch/reports.hpp"
+#include "command.hpp"
 #include "lines.hpp"
 #include "text_file.hpp"
 
@@ -83,7 +84,8 @@ std::string rate_text(const BatchSummary& summary) {
   return ran == 0 ? "" : " (" + rounded(rate) + "/s)";
 }
 
-void print_summary_json(const BatchSummary& summary, const std::vector<BatchResult>& results) {
+void print_summary_json(const BatchSummary& summary, const std::vector<BatchResult>& results,
+                        const Diagnostics& findings) {
   const char* status = summary.exit_code == exit_done        ? "done"
                        : summary.exit_code == exit_different ? "different"
                                                              : "error";
@@ -97,6 +99,7 @@ void print_summary_json(const BatchSummary& summary, const std::vector<BatchResu
   json["counts"] = std::move(counts);
   json["warnings"] = summary.warnings;
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
+  if (!findings.empty()) json.update(findings_json(findings));
   if (summary.golden_created + summary.golden_replaced != 0)
     json["goldenFiles"] = {{"created", summary.golden_created},
                            {"replaced", summary.golden_replaced}};
@@ -235,7 +238,7 @@ template void RecordKeeper::add(const std::string&);
 template void RecordKeeper::add(const BatchSummary&);
 
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
-                  std::vector<BatchResult>& results) {
+                  std::vector<BatchResult>& results, const Diagnostics& findings) {
   std::stable_sort(results.begin(), results.end(), comes_before);
   const auto& names = options.merge.empty() ? options.jobs : options.merge;
   const std::string title = names.size() == 1 ? names.front() : names_of_list(names);
@@ -265,7 +268,7 @@ int write_reports(const BatchCommandOptions& options, const BatchSummary& summar
     append_step_summary(options.step_summary(), github_step_summary(report));
   });
   attempt(options.format == Format::json, "--format json",
-          [&] { print_summary_json(summary, results); });
+          [&] { print_summary_json(summary, results, findings); });
   return code;
 }
 

@@ -60,8 +60,8 @@ class RecordKeeper {
 };
 
 /// Writes every report, with the results in the order of comes_before(); one that fails does not
-/// stop the others. Returns the exit code for them.
+/// stop the others. JSON has the findings, too. Returns the exit code for them.
 int write_reports(const BatchCommandOptions& options, const BatchSummary& summary,
-                  std::vector<BatchResult>& results);
+                  std::vector<BatchResult>& results, const Diagnostics& findings = {});
 
 }  // namespace dmlop::app

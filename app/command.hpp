@@ -70,6 +70,9 @@ int interrupted_exit_code();
 /// not UTF-8 become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
 
+/// {"diagnostics": ...}: findings, and how many more there are than are shown.
+nlohmann::ordered_json findings_json(const Diagnostics& diagnostics);
+
 /// Prints findings, to standard error as text or to standard output as JSON, with the members of
 /// `beside`, an object, behind them, and returns the exit code for them.
 int report(const Diagnostics& diagnostics, Format format);

@@ -36,30 +36,42 @@ Json to_json(const Diagnostic& diagnostic) {
   return json;
 }
 
+// At most this many findings are printed; the rest are counted.
+constexpr std::size_t findings_shown = 1000;
+
+std::span<const Diagnostic> shown_of(const Diagnostics& diagnostics) {
+  return {diagnostics.data(), std::min(diagnostics.size(), findings_shown)};
+}
+
 }  // namespace
 
 void print_json(const Json& json) {
   print({Text::lines(json.dump(2, ' ', false, Json::error_handler_t::replace)), "\n"});
 }
 
-// At most this many findings are printed; the rest are counted.
-constexpr std::size_t findings_shown = 1000;
+Json findings_json(const Diagnostics& diagnostics) {
+  const auto shown = shown_of(diagnostics);
+  Json json{{"diagnostics", Json::array()}};
+  for (const Diagnostic& diagnostic : shown) json["diagnostics"].push_back(to_json(diagnostic));
+  if (shown.size() < diagnostics.size())
+    json["diagnosticsNotShown"] = diagnostics.size() - shown.size();
+  return json;
+}
 
 int report(const Diagnostics& diagnostics, Format format, const Json& beside) {
-  const std::span shown(diagnostics.data(), std::min(diagnostics.size(), findings_shown));
-  const std::size_t more = diagnostics.size() - shown.size();
   const int code = exit_code_of(worst_kind(diagnostics));
   if (format == Format::json) {
-    Json json{{"status", "error"}, {"exitCode", code}, {"diagnostics", Json::array()}};
-    for (const Diagnostic& diagnostic : shown) json["diagnostics"].push_back(to_json(diagnostic));
-    if (more != 0) json["diagnosticsNotShown"] = more;
+    Json json{{"status", "error"}, {"exitCode", code}};
+    json.update(findings_json(diagnostics));
     json.update(beside);
     print_json(json);
     return code;
   }
+  const auto shown = shown_of(diagnostics);
   for (const Diagnostic& diagnostic : shown)
     print(StandardStream::error, {Text::lines(to_text(diagnostic)), "\n"});
-  if (more != 0) print(StandardStream::error, {"and ", more, " more\n"});
+  if (shown.size() < diagnostics.size())
+    print(StandardStream::error, {"and ", diagnostics.size() - shown.size(), " more\n"});
   const std::uint64_t count = count_of(diagnostics);
   if (count > 1) print(StandardStream::error, {count, " errors\n"});
   return code;

@@ -292,6 +292,13 @@ std::optional<BatchResult> earlier_result(const std::string& record) {
                      .warnings = json.value("warnings", std::vector<std::string>{})};
 }
 
+void add_warnings(BatchResult& result, const std::vector<std::string>& warnings) {
+  result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
+  Json json = Json::parse(result.record);
+  json["warnings"] = result.warnings;
+  result.record = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 bool proves(const std::string& record, const std::string& digest,
             const std::vector<NamedFile>& outputs) {
   const auto result = earlier_result(record);

@@ -40,6 +40,8 @@ std::string record_of(const RecordParts& parts);
 /// The result in a record, with the record itself. Returns nothing if the line is not a record, or
 /// if a field has another type.
 std::optional<BatchResult> earlier_result(const std::string& record);
+/// Adds warnings to a result and to its record.
+void add_warnings(BatchResult& result, const std::vector<std::string>& warnings);
 /// What is wrong with a line that looks like a record; "" if nothing is, or if it does not look
 /// like one.
 std::string problem_of_record(const std::string& line);

@@ -144,17 +144,17 @@ class Collector {
 /// Combines the results of several files.
 class Merger {
  public:
-  Merger(Disagreement rule, Diagnostics& warnings) : rule_(rule), warnings_(warnings) {}
+  explicit Merger(Disagreement rule) : rule_(rule) {}
 
   void add(BatchResult result, const std::string& path) {
-    const auto [entry, is_new] = places_.try_emplace(result.id, results.size());
+    const auto [entry, is_new] = places_.try_emplace(result.id, results_.size());
     if (is_new) {
-      results.push_back(std::move(result));
+      results_.push_back(std::move(result));
       paths_.push_back(&path);
       return;
     }
     const std::size_t place = entry->second;
-    const BatchResult& kept = results[place];
+    const BatchResult& kept = results_[place];
     const bool is_worse_kept = is_worse(kept, result);
     // It is no disagreement if one run did not reach a job and another did.
     const bool both_ended = kept.status != Status::not_run && result.status != Status::not_run;
@@ -162,22 +162,27 @@ class Merger {
       if (both_ended && (is_worse_kept || is_worse(result, kept))) warn(kept, place, result, path);
       if (is_worse_kept) return;
     }
-    results[place] = std::move(result);
+    results_[place] = std::move(result);
     paths_[place] = &path;
   }
 
-  std::vector<BatchResult> results;
+  // What is left of all files, with a warning for each disagreement.
+  std::vector<BatchResult> take() {
+    for (const auto& [place, warnings] : warnings_) add_warnings(results_[place], warnings);
+    return std::move(results_);
+  }
 
  private:
   void warn(const BatchResult& kept, std::size_t place, const BatchResult& result,
             const std::string& path) {
     const std::string worst(name_of(is_worse(kept, result) ? kept.status : result.status));
-    warnings_.push_back(
-        {.kind = ErrorKind::invalid_input,
-         .message = "the job \"" + result.id + "\" is " + outcome(kept) + " in " + *paths_[place] +
-                    " and " + outcome(result) + " in " + path,
-         .rule = "the worst outcome of a job counts; here it is " + worst,
-         .suggestion = "with --latest the file that is named last counts: use it for reruns"});
+    const Diagnostic warning{
+        .file = "the job \"" + printable(result.id) + "\"",
+        .message = "it is " + outcome(kept) + " in " + *paths_[place] + " and " + outcome(result) +
+                   " in " + path,
+        .rule = "the worst outcome of a job counts; here it is " + worst,
+        .suggestion = "with --latest the file that is named last counts: use it for reruns"};
+    warnings_[place].push_back(to_text(warning, "warning"));
   }
   static std::string outcome(const BatchResult& result) {
     const std::string name(name_of(result.status));
@@ -186,8 +191,9 @@ class Merger {
   }
 
   Disagreement rule_;
-  Diagnostics& warnings_;
-  std::vector<const std::string*> paths_;  // of the files that have the results
+  std::vector<BatchResult> results_;
+  std::vector<const std::string*> paths_;                     // of the files that have the results
+  std::map<std::size_t, std::vector<std::string>> warnings_;  // of the results
   std::unordered_map<std::string, std::size_t> places_;
 };
 
@@ -319,9 +325,8 @@ std::string advice_to_resume(const std::string& path) {
 }  // namespace
 
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
-                                       BatchSummary& summary, Diagnostics& diagnostics,
-                                       Diagnostics& warnings) {
-  Merger merger(rule, warnings);
+                                       BatchSummary& summary, Diagnostics& diagnostics) {
+  Merger merger(rule);
   std::set<std::string> shards;
   for (const std::string& path : paths) {
     RecordedResults recorded = read_results(path);
@@ -348,7 +353,8 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
                            .message = "no results of shard " + shard + " are given",
                            .suggestion = "run it with --shard " + shard + " and add its file"});
   }
-  for (const BatchResult& result : merger.results) {
+  std::vector<BatchResult> results = merger.take();
+  for (const BatchResult& result : results) {
     summary.add(result);
     summary.seconds += result.seconds;
   }
@@ -356,7 +362,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
     summary.exit_code = worse_exit_code(summary.exit_code, exit_run_failed);
     summary.interrupted = "results are missing";
   }
-  return std::move(merger.results);
+  return results;
 }
 
 }  // namespace dmlop

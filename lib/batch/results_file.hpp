@@ -62,11 +62,10 @@ RecordedResults read_results(const std::string& path);
 /// What counts if files disagree about a job: the worst outcome, or the last file.
 enum class Disagreement { worst_counts, latest_counts };
 
-/// Combines the results of several runs. Adds a warning for each time that two files disagree about
-/// a job and the worst counts. Adds a finding for every file whose run did not end and for every
+/// Combines the results of several runs. If two files disagree about a job and the worst counts,
+/// the result has a warning. Adds a finding for every file whose run did not end and for every
 /// shard that is missing; the summary is then not complete, and its exit code is at least 5.
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
-                                       BatchSummary& summary, Diagnostics& diagnostics,
-                                       Diagnostics& warnings);
+                                       BatchSummary& summary, Diagnostics& diagnostics);
 
 }  // namespace dmlop

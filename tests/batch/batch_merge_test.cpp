@@ -66,10 +66,11 @@ TEST_CASE("--merge: within a file later lines win, of several files the worst or
   CHECK(folder.last.error == "");
   CHECK(folder.merge({"a.jsonl", "b.jsonl"}) == "1 1FAILED 2PASSED 3SKIPPED");
   CHECK(contains(folder.last.error,
-                 "warning: the job \"1\" is FAILED in a.jsonl and PASSED in b.jsonl\n"));
+                 "the job \"1\": warning: it is FAILED in a.jsonl and PASSED in b.jsonl\n"));
   CHECK(contains(folder.last.error, "--latest"));
   CHECK(folder.merge({"b.jsonl", "a.jsonl"}) == "1 1FAILED 3SKIPPED 2PASSED");
-  CHECK(contains(folder.last.error, "\"1\" is PASSED in b.jsonl and FAILED in a.jsonl"));
+  CHECK(
+      contains(folder.last.error, "\"1\": warning: it is PASSED in b.jsonl and FAILED in a.jsonl"));
   CHECK(folder.merge({"b.jsonl", "a.jsonl"}, {"-q"}) == "1 1FAILED 3SKIPPED 2PASSED");
   CHECK(folder.last.error == "");
   CHECK(folder.merge({"a.jsonl", "b.jsonl"}, {"--latest"}) == "0 1PASSED 2PASSED 3SKIPPED");
@@ -119,11 +120,11 @@ TEST_CASE("--merge: a disagreement is said between the files that have the two o
   folder.write("c.jsonl", record_line("1", "INVALID", 3) + summary_line());
   const auto said = [&](const std::vector<std::string>& files) {
     folder.merge(files);
+    const std::string begin = "the job \"1\": warning: it is ";
     std::string text;
     std::istringstream lines(folder.last.error);
     for (std::string line; std::getline(lines, line);) {
-      const std::size_t at = line.find("the job \"1\" is ");
-      if (at != std::string::npos) text += line.substr(at + 15) + "; ";
+      if (line.starts_with(begin)) text += line.substr(begin.size()) + "; ";
     }
     return text;
   };

@@ -6,6 +6,7 @@
 #include "batch.hpp"
 #include "batch/batch.hpp"
 #include "gpu_device.hpp"
+#include "records.hpp"
 #include "warned.hpp"
 
 namespace dmlop::test::batch_warnings_test {
@@ -182,6 +183,70 @@ TEST_CASE("warnings of jobs: --merge has those of all shards in every report") {
   CHECK(contains(merged.output, ": 4 PASSED, 5 warnings\n"));
   check_reports(folder, merged);
   check_records(read_records(folder.read("all.jsonl")));
+}
+
+TEST_CASE("warnings of --merge are in the terminal and in every report, and counted") {
+  const BatchFolder folder;
+  const auto write = [&](const std::string& file, const std::string& status, int code) {
+    folder.write(file,
+                 record_line("1", status, code) + record_line("2", "PASSED", 0) + summary_line());
+  };
+  write("a.jsonl", "PASSED", 0);
+  write("b.jsonl", "FAILED", 1);
+  write("c.jsonl", "INVALID", 3);
+  const ProgramResult merged =
+      with_reports(folder, "--merge a.jsonl b.jsonl c.jsonl --results all.jsonl --format json -q");
+  CHECK(merged.code == 3);
+  const std::vector<std::string> messages{"it is PASSED in a.jsonl and FAILED in b.jsonl\n",
+                                          "it is FAILED in b.jsonl and INVALID in c.jsonl\n"};
+  const Json json = Json::parse(merged.output);
+  CHECK(json.at("warnings") == 2);
+  REQUIRE(json.at("jobs").size() == 1);
+  CHECK((messages_in(json.at("jobs")[0]) == messages));
+  for (const std::string& message : messages) {
+    CHECK_FALSE(contains(merged.error, "warning: " + message));  // -q
+    CHECK(contains(merged.error, "warning: " + message.substr(0, message.size() - 1) + "%0A"));
+    CHECK(count_of(folder.read("j.xml"), "warning: " + message) == 1);
+  }
+  CHECK(contains(folder.read("summary.md"), "\n\n1 PASSED, 1 INVALID, 2 warnings in "));
+  const Json data = html_data(folder.read("h.html"));
+  CHECK(data.at("warnings") == 2);
+  CHECK((messages_in(data.at("jobs")[0]) == messages));
+  // They stay when the result is merged again.
+  const ProgramResult again = folder.batch({"--merge", "all.jsonl"});
+  CHECK(contains(again.output, ": 1 PASSED, 1 INVALID, 2 warnings\n"));
+  for (const std::string& message : messages)
+    CHECK(contains(again.error, "the job \"1\": warning: " + message));
+}
+
+TEST_CASE("warnings of --merge: of equal ones eight are listed, and the rest is counted") {
+  const BatchFolder folder;
+  std::string passed, failed;
+  for (int i = 0; i < 20; ++i) {
+    passed += record_line(std::to_string(i), "PASSED", 0);
+    failed += record_line(std::to_string(i), "FAILED", 1);
+  }
+  folder.write("a.jsonl", passed + summary_line());
+  folder.write("b.jsonl", failed + summary_line());
+  const ProgramResult merged = folder.batch({"--merge", "a.jsonl", "b.jsonl"});
+  CHECK(count_of(merged.error, "warning: ") == 8);
+  CHECK(contains(merged.output, "and 12 more warnings like these: it is PASSED in a.jsonl"));
+}
+
+TEST_CASE("--merge: what is missing is in the JSON, too") {
+  const BatchFolder folder;
+  folder.write("a.jsonl", record_line("1", "PASSED", 0) + summary_line("0/2"));
+  const ProgramResult merged = folder.batch({"--merge", "a.jsonl", "--format", "json"});
+  CHECK(merged.code == 5);
+  const Json json = Json::parse(merged.output);
+  CHECK(json.at("status") == "error");
+  REQUIRE(json.at("diagnostics").size() == 1);
+  CHECK(json.at("diagnostics")[0].at("message") == "no results of shard 1/2 are given");
+  CHECK(json.at("jobs").empty());
+  folder.write("b.jsonl", record_line("2", "PASSED", 0) + summary_line("1/2"));
+  const ProgramResult both = folder.batch({"--merge", "a.jsonl", "b.jsonl", "--format", "json"});
+  CHECK(both.code == 0);
+  CHECK_FALSE(Json::parse(both.output).contains("diagnostics"));
 }
 
 TEST_CASE("warnings of jobs: a resumed job keeps its warnings, and a new one runs it again") {

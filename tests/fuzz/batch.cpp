@@ -58,10 +58,10 @@ void read_jobs(const std::string& path) {
 
 void read_earlier_results(const std::string& path) {
   BatchSummary summary;
-  Diagnostics findings, warnings;
+  Diagnostics findings;
   try {
     const auto results =
-        merge_results({path}, dmlop::Disagreement::worst_counts, summary, findings, warnings);
+        merge_results({path}, dmlop::Disagreement::worst_counts, summary, findings);
     require(summary.jobs() == results.size(), "a summary counts every job");
   } catch (const Error& error) {
     require(error.kind() == ErrorKind::invalid_input, "results are refused as invalid");
