@@ -53,12 +53,28 @@ const std::map<InputForm, std::string> named_by_model{
   throw Error(ErrorKind::usage, message);
 }
 
-int finish(const Conversion& conversion, const std::vector<std::string>& read,
-           const ConvertOptions& options) {
-  Diagnostics warnings = conversion.warnings, refused;
-  if (options.request.checking.warnings_as_errors) refuse_warnings(warnings, refused);
-  if (!refused.empty()) return report(refused, Format::text);
+bool is_strict(const ConvertOptions& options) {
+  return options.request.checking.warnings_as_errors;
+}
+
+// Prints warnings, unless they are to be refused together with those that come later.
+void announce(Diagnostics& warnings, const ConvertOptions& options) {
+  if (is_strict(options)) return;
   if (!options.quiet) print_warnings(warnings);
+  warnings.clear();
+}
+
+int refuse_with(Diagnostics warnings, Diagnostics findings, const ConvertOptions& options) {
+  if (is_strict(options)) refuse_warnings(warnings, findings);
+  sort_by_position(findings);
+  return report(findings, Format::text);
+}
+
+int finish(const Conversion& conversion, const std::vector<std::string>& read,
+           const ConvertOptions& options, Diagnostics warnings = {}) {
+  warnings.insert(warnings.end(), conversion.warnings.begin(), conversion.warnings.end());
+  if (is_strict(options) && !warnings.empty()) return refuse_with(std::move(warnings), {}, options);
+  announce(warnings, options);
   write_conversion(conversion, read);
   if (options.quiet) return exit_done;
   for (const ConvertedFile& file : conversion.files) print({"wrote ", file.path, "\n"});
@@ -148,30 +164,33 @@ int convert_graph(const OpenedProgram& opened, const ConvertOptions& options,
 }
 
 int convert_op(const OpenedFile& file, const ConvertOptions& options) {
-  Diagnostics diagnostics;
+  Diagnostics diagnostics, warnings;
   JobRequest request = options.request;
   request.outputs_may_be_dropped = true;
   complete_request(request, file, {}, diagnostics);
-  const auto job = prepare_job(file.document, file.root(), request, Purpose::run, diagnostics);
-  if (!job) return report(diagnostics, Format::text);
-  if (!options.quiet) print_warnings(job->warnings);
+  const auto job =
+      prepare_job(file.document, file.root(), request, Purpose::run, diagnostics, &warnings);
+  if (!job) return refuse_with(std::move(warnings), std::move(diagnostics), options);
+  announce(warnings, options);
   stop_jobs_gently();
   std::vector<std::string> read{file.path};
   for (const BoundInput& input : job->inputs) read.push_back(input.path);
-  return finish(model_of(*job, options.to_model), read, options);
+  return finish(model_of(*job, options.to_model), read, options, std::move(warnings));
 }
 
 int convert_model(const OpenedFile& file, const ConvertOptions& options) {
   Diagnostics diagnostics, warnings;
-  const ModelRequest request = options.model.request(options.request.checking);
+  Checking lenient = options.request.checking;
+  lenient.warnings_as_errors = false;  // finish() refuses all warnings together
+  const ModelRequest request = options.model.request(lenient);
   const auto model =
       read_model_with_graphs(file.document, file.document->root(), request, diagnostics, warnings);
-  if (!options.quiet) print_warnings(warnings);
-  if (!model) return report(diagnostics, Format::text);
+  announce(warnings, options);
+  if (!model) return refuse_with(std::move(warnings), std::move(diagnostics), options);
   stop_jobs_gently();
   std::vector<std::string> read{file.path};
   for (const Resource& resource : model->resources) read.push_back(resource.initial.path);
-  return finish(op_of(*model, options.to_op), read, options);
+  return finish(op_of(*model, options.to_op), read, options, std::move(warnings));
 }
 
 // What dmlop check says about the description, where the C++ stands.

@@ -91,15 +91,15 @@ std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
 
 std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
                                std::shared_ptr<const json::Value> root, const JobRequest& request,
-                               Purpose purpose, Diagnostics& diagnostics) {
+                               Purpose purpose, Diagnostics& diagnostics, Diagnostics* warnings) {
   auto description = read_description(std::move(document), std::move(root), {},
                                       request.checking.feature_level, diagnostics);
   if (!description) return std::nullopt;
-  return prepare_job(std::move(*description), request, purpose, diagnostics);
+  return prepare_job(std::move(*description), request, purpose, diagnostics, warnings);
 }
 
 std::optional<Job> prepare_job(Description description, const JobRequest& requested,
-                               Purpose purpose, Diagnostics& diagnostics) {
+                               Purpose purpose, Diagnostics& diagnostics, Diagnostics* warnings) {
   Job job{std::move(description), {}, {}, {}};
   read_file_texts(job.description, diagnostics);
   const JobRequest request =
@@ -125,7 +125,11 @@ std::optional<Job> prepare_job(Description description, const JobRequest& reques
     expectation.tolerance = resolved_tolerance(request.tolerance, job.description, *type);
   }
   collect_warnings(job);
-  if (request.checking.warnings_as_errors) refuse_warnings(job.warnings, diagnostics);
+  if (warnings != nullptr) {
+    *warnings = std::exchange(job.warnings, {});
+  } else if (request.checking.warnings_as_errors) {
+    refuse_warnings(job.warnings, diagnostics);
+  }
   sort_by_position(diagnostics);
   return diagnostics.empty() ? std::optional(std::move(job)) : std::nullopt;
 }

@@ -115,14 +115,16 @@ enum class Purpose { check, run };  // a run needs a file for every tensor
 std::optional<Job> prepare_job(const JobRequest& request, Purpose purpose,
                                Diagnostics& diagnostics);
 
-/// The same for a description that was read already.
+/// The same for a description that was read already. `warnings`, if given, gets the warnings, also
+/// if there is no job, and none of them becomes a finding.
 std::optional<Job> prepare_job(Description description, const JobRequest& request, Purpose purpose,
-                               Diagnostics& diagnostics);
+                               Diagnostics& diagnostics, Diagnostics* warnings = nullptr);
 
 /// The same for a description that was parsed already: a document, or a part of one.
 std::optional<Job> prepare_job(std::shared_ptr<const json::Document> document,
                                std::shared_ptr<const json::Value> root, const JobRequest& request,
-                               Purpose purpose, Diagnostics& diagnostics);
+                               Purpose purpose, Diagnostics& diagnostics,
+                               Diagnostics* warnings = nullptr);
 
 /// The tolerance that was given; where it gives no criterion, the usual one with its rules.
 Tolerance with_default(const std::optional<Tolerance>& given, Tolerance usual);

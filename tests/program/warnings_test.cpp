@@ -35,6 +35,7 @@ class WarnedFiles : public Folder {
 struct Row {
   Words words;
   std::string written;  // "": nothing
+  int warnings = 2;     // of the model
 };
 
 const Row description_rows[] = {
@@ -49,7 +50,7 @@ const Row model_rows[] = {
     {{"check", "model.json"}, ""},
     {{"run", "model.json", "--cpu"}, "written.npy"},
     {{"bench", "model.json", "--cpu", "--min-time", "0"}, ""},
-    {{"convert", "model.json", "--to-op", "made.json"}, "made.json"},
+    {{"convert", "model.json", "--to-op", "made.json"}, "made.json", 3},
 };
 
 }  // namespace
@@ -103,9 +104,39 @@ TEST_CASE("--warnings-as-errors: a model with warnings ends with 3, and nothing 
     CHECK(result.error.starts_with("model.json:1:2: error: unknown field \"comments\""));
     CHECK(contains(result.error, "model.json:5:33: error: " + warned_model_message));
     CHECK_FALSE(contains(result.error, "warning: "));
-    CHECK(result.error.ends_with("\n2 errors\n"));
+    CHECK(result.error.ends_with("\n" + std::to_string(row.warnings) + " errors\n"));
     if (!row.written.empty()) CHECK_FALSE(files.has(row.written));
   }
+}
+
+TEST_CASE("--warnings-as-errors: convert reports what it would lose together with the rest") {
+  const auto check = [](const Words& words, const std::string& lost, const std::string& count) {
+    CAPTURE(lost);
+    const WarnedFiles files;
+    const auto strict = files.run_strictly(words);
+    CHECK(strict.code == 3);
+    CHECK(strict.output == "");
+    CHECK(contains(strict.error, "made.json: error: " + lost));
+    CHECK(strict.error.ends_with("\n" + count + " errors\n"));
+    CHECK_FALSE(contains(strict.error, "warning: "));
+    CHECK_FALSE(files.has("made.json"));
+    const auto lenient = files.run(words);
+    CHECK(lenient.code == 0);
+    CHECK(contains(lenient.error, "made.json: warning: " + lost));
+    CHECK(files.has("made.json"));
+  };
+  check({"convert", "op.json", "--to-model", "made.json", "-o", "y.bin"},
+        "the output goes to y.bin.npy", "2");
+  check({"convert", "model.json", "--to-op", "made.json"}, "print and writeFile are left out", "3");
+}
+
+TEST_CASE("--warnings-as-errors: convert reports warnings together with errors") {
+  const WarnedFiles files;
+  files.write("op.json", "{" + warned_fields + R"(, "DataType": 1})");
+  const auto op = files.run_strictly({"convert", "op.json", "--to-model", "made.json"});
+  CHECK(op.code == 3);
+  CHECK(contains(op.error, "op.json:1:42: error: " + warned_message));
+  CHECK(op.error.ends_with("\n2 errors\n"));
 }
 
 TEST_CASE("--warnings-as-errors: what has no warning runs as without it") {
