@@ -23,7 +23,8 @@ using Kind = json::Value::Kind;
 
 /// What the next reader of an edge takes it for, unless it writes its own desc.
 struct JsonEdge {
-  std::optional<TensorDesc> desc = {};  // absent: its source does not say
+  std::optional<TensorDesc> desc = {};   // absent: its source does not say
+  const json::Value* written = nullptr;  // where its source stands
   bool is_read = false;
   bool is_of_node = false;
   bool is_doubtful = false;  // the node that writes it has findings
@@ -56,12 +57,15 @@ class JsonGraphReader {
   }
 
  private:
-  JsonEdge* add_edge(const json::Value& place, const std::string& name) {
-    const auto [found, is_new] = edges_.try_emplace(name);
+  JsonEdge* add_edge(const json::Value& place, const std::string& name,
+                     const std::string& remedy = "give one of them another name") {
+    const auto [found, is_new] = edges_.try_emplace(name, JsonEdge{.written = &place});
     if (is_new) return &found->second;
-    reader_.refuse(place, "the edge \"" + printable(name) + "\" already exists",
-                   "an edge has one source: an input, a constant or an output of a node",
-                   "give one of them another name");
+    const json::Value* other = found->second.written;
+    const std::string where =
+        other == nullptr ? "" : ", see line " + std::to_string(document_->line_of(*other));
+    reader_.refuse(place, "the edge \"" + printable(name) + "\" already exists" + where,
+                   "an edge has one source: an input, a constant or an output of a node", remedy);
     return nullptr;
   }
 
@@ -403,12 +407,18 @@ class JsonGraphReader {
         findings.back().suggestion =
             "write \"bindings\": {\"" + field.name + "\": \"NAME\"} beside its type";
       }
-      if (edge.empty()) edge = node.name + "." + use.name();
+      const bool is_named = !edge.empty();
+      if (!is_named) edge = node.name + "." + use.name();
       names.push_back(edge);
       if (field.is_input()) continue;
-      JsonEdge* made = add_edge(description.fields_object(), edge);
-      if (made != nullptr) *made = {.desc = *use.desc, .is_of_node = true};
-      if (made != nullptr) made->desc->flags.clear();
+      JsonEdge* made = is_named ? add_edge(description.fields_object(), edge)
+                                : add_edge(description.fields_object(), edge,
+                                           "give the node another name, or write \"" + use.name() +
+                                               "\": \"NAME\" in its bindings");
+      if (made == nullptr) continue;
+      made->desc = *use.desc;
+      made->desc->flags.clear();
+      made->is_of_node = true;
     }
     if (!is_there && !field.is_tensor_array()) names.emplace_back();
   }

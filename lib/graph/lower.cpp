@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.hpp"
 #include "graph/constants.hpp"
@@ -328,12 +329,25 @@ class Lowering {
     return found->second;
   }
 
+  // Nodes may share a name, and edges may have any; files of edges are found by it.
+  std::string name_of_unread(const std::string& name) {
+    if (names_.empty()) {
+      names_.insert(graph_.inputs.begin(), graph_.inputs.end());
+      for (const GraphNode& node : graph_.nodes)
+        names_.insert(node.outputs.begin(), node.outputs.end());
+    }
+    std::string unique = name;
+    std::size_t& number = numbers_.try_emplace(name, 1).first->second;
+    while (!names_.insert(unique).second) unique = name + "_" + std::to_string(++number);
+    return unique;
+  }
+
   std::optional<BufferRange> write_edge(const GraphNode& node, const NodeTensor& tensor,
                                         const TensorDesc* desc) {
     Edge unread;
     Edge* edge = &unread;
     if (tensor.edge.empty()) {
-      unread.resource = add_resource(node.name + "." + tensor.name());
+      unread.resource = add_resource(name_of_unread(node.name + "." + tensor.name()));
     } else {
       edge = add_edge(tensor.edge, Source::node, title_of(node) + ": " + tensor.name());
     }
@@ -366,6 +380,8 @@ class Lowering {
   std::size_t refused_ = 0;
   LoweredGraph lowered_;
   std::unordered_map<std::string, Edge> edges_;
+  std::unordered_set<std::string> names_;                 // of edges, once one has no name
+  std::unordered_map<std::string, std::size_t> numbers_;  // the last one behind each name
 };
 
 }  // namespace

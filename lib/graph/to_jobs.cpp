@@ -49,12 +49,26 @@ void refuse_unknown_node(const Model& model, const std::string& name, Diagnostic
 
 const DispatchCommand* find_node(const Model& model, const std::string& name,
                                  Diagnostics& diagnostics) {
-  for (const ModelCommand& command : model.commands) {
-    const auto* dispatch = std::get_if<DispatchCommand>(&command);
-    if (dispatch != nullptr && model.dispatchables[dispatch->dispatchable].name == name)
-      return dispatch;
+  std::vector<const DispatchCommand*> found;
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < model.commands.size(); ++i) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&model.commands[i]);
+    if (dispatch == nullptr || model.dispatchables[dispatch->dispatchable].name != name) continue;
+    found.push_back(dispatch);
+    const Description& description = *model.dispatchables[dispatch->dispatchable].description;
+    nodes.push_back(std::to_string(i) + " (" + description.spec->name + ")");
   }
-  refuse_unknown_node(model, name, diagnostics);
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    refuse_unknown_node(model, name, diagnostics);
+  } else {
+    diagnostics.push_back({.kind = ErrorKind::usage,
+                           .file = model.file,
+                           .message = "the graph has " + counted(found.size(), "node") + " \"" +
+                                      printable(name) + "\": " + names_of_list(nodes),
+                           .suggestion = "write all of them with --to-ops FOLDER, or give each a "
+                                         "name of its own in the graph as JSON"});
+  }
   return nullptr;
 }
 

@@ -16,7 +16,7 @@ namespace dmlop {
 Conversion node_as_op(const Model& model, const DispatchCommand& command, const std::string& path,
                       Runtime* runtime = nullptr);
 
-/// The command that runs the node of this name; null, with a finding, if there is none.
+/// The command that runs the node of this name; null, with a finding, if there is none or several.
 const DispatchCommand* find_node(const Model& model, const std::string& name,
                                  Diagnostics& diagnostics);
 

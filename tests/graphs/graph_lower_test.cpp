@@ -117,6 +117,28 @@ TEST_CASE("graph edges: each has one source, before its readers") {
         "the output \"z\" of the graph is written by no node");
 }
 
+TEST_CASE("graph edges: those that nothing reads have names of their own") {
+  const GraphTensor image = tensor({1, 1, 2, 2}), one = tensor({1, 1, 1, 1}),
+                    index = tensor({1, 1, 1, 1}, {}, "UINT32");
+  // Nothing reads the indices of either node, and another edge has the name that they would get.
+  const auto pool = [&](const std::string& to) {
+    return node("pool", "MAX_POOLING1", {"x"}, {image}, {to, ""}, {one, index},
+                {{"DimensionCount", std::uint32_t{2}},
+                 {"Strides", Numbers{1, 1}},
+                 {"WindowSize", Numbers{2, 2}},
+                 {"StartPadding", Numbers{0, 0}},
+                 {"EndPadding", Numbers{0, 0}}});
+  };
+  const LoweredGraph made =
+      lowered(graph({"x"}, {"y", "pool.OutputIndicesTensor"},
+                    {pool("y"), pool("z"), identity("z", one, "pool.OutputIndicesTensor", one)}));
+  std::vector<std::string> names;
+  for (const Resource& resource : made.model.resources) names.push_back(resource.name);
+  CHECK(names == std::vector<std::string>{"x", "y", "pool.OutputIndicesTensor_2", "z",
+                                          "pool.OutputIndicesTensor_3",
+                                          "pool.OutputIndicesTensor"});
+}
+
 TEST_CASE("graph edges: what is advised about a tensor of a node is about no file") {
   const GraphTensor of_double = tensor({4}, {}, "FLOAT64", 8);
   Diagnostics diagnostics, notes;

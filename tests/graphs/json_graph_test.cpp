@@ -149,7 +149,7 @@ TEST_CASE("json graph: every mistake has its place") {
         "nor the output of an earlier node\n"
         "5: InputTensor has no edge\n"
         "6: type is the string \"PADING\", which is not an operator of DirectML\n"
-        "7: the edge \"c\" already exists\n"
+        "7: the edge \"c\" already exists, see line 9\n"
         "8: InputTensor.DataType is INT32, must be one of FLOAT32, FLOAT16\n"
         "10: constants.d.Values has 3 values, must have 2\n"
         "12: constants.e: reading nowhere.npy: No such file or directory\n"
@@ -179,6 +179,24 @@ TEST_CASE("json graph: an edge that is not there has a remedy") {
   CHECK(remedies(inputs, node("photo", "x")) ==
         "add \"photo\" to inputs, or write one of these: image\n");
   CHECK(remedies("", node("photo", "x")) == "add \"photo\" to inputs\n");
+}
+
+TEST_CASE("json graph: nodes may share a name, but not the edge that is named after them") {
+  const auto node = [](const std::string& output) {
+    return R"({"name": "a", "type": "ACTIVATION_TANH",
+      "bindings": {"InputTensor": "x")" +
+           output + "}}";
+  };
+  const std::string inputs =
+      R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [2]}], "nodes": [)";
+  CHECK(messages(
+            read(inputs + node(R"(, "OutputTensor": "y")") + ",\n" + node("") + "]}").findings) ==
+        "");
+  const Read wrong = read(inputs + node("") + ",\n" + node("") + "]}");
+  CHECK(messages(wrong.findings) == "3: the edge \"a.OutputTensor\" already exists, see line 1\n");
+  REQUIRE(wrong.findings.size() == 1);
+  CHECK(wrong.findings[0].suggestion.text() ==
+        "give the node another name, or write \"OutputTensor\": \"NAME\" in its bindings");
 }
 
 TEST_CASE("json graph: a graph has a node") {

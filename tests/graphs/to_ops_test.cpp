@@ -97,6 +97,30 @@ TEST_CASE("to-ops: one node as a description") {
   CHECK_FALSE(folder.has("o.json"));
 }
 
+TEST_CASE("to-ops: nodes of one name") {
+  const Folder folder;
+  folder.write("g.json", R"({"inputs": ["x"], "nodes": [
+    {"name": "a", "type": "ACTIVATION_RELU",
+     "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [2]}},
+     "bindings": {"InputTensor": "x", "OutputTensor": "y"}},
+    {"name": "b", "type": "ACTIVATION_ELU", "desc": {"Alpha": 1},
+     "bindings": {"InputTensor": "y", "OutputTensor": "u"}},
+    {"name": "a", "type": "ACTIVATION_TANH", "desc": {},
+     "bindings": {"InputTensor": "y", "OutputTensor": "z"}}]})");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"convert", "g.json", "--node", "a"});
+    return dmlop_program(arguments, {.folder = folder.path()});
+  };
+  const auto one = run({"--to-op", "op.json"});
+  CHECK(one.code == 2);
+  CHECK(one.error ==
+        "g.json: error: the graph has 2 nodes \"a\": 0 (ACTIVATION_RELU), 2 (ACTIVATION_TANH)\n"
+        "  help: write all of them with --to-ops FOLDER, or give each a name of its own in the "
+        "graph as JSON\n");
+  CHECK_FALSE(folder.has("op.json"));
+  CHECK(run({"--to-ops", "ops"}).output.starts_with("wrote ops/a\nwrote ops/a_2\n"));
+}
+
 TEST_CASE("to-ops: names that no file can have, and mistakes") {
   const Folder folder;
   folder.write("g.json", R"({"inputs": ["x"], "nodes": [
