@@ -9,16 +9,34 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
+#include "json/document.hpp"
 #include "model/convert_json.hpp"
 #include "model/outputs.hpp"
 
 namespace dmlop {
+namespace {
+
+// Whether a file may be replaced: it is empty, or an index that a run wrote.
+bool is_index_of_edges(const std::string& path) {
+  std::string text = with_context("reading " + path, [&] { return json::read_text(path); });
+  if (text.empty()) return true;
+  Diagnostics findings;
+  const auto document = json::Document::parse(path, std::move(text), findings);
+  if (!document || !findings.empty()) return false;
+  const json::Value& root = document->root();
+  const auto is_entry = [](const json::Member& member) {
+    return member.name.ends_with(".npy") && member.value.kind == json::Value::Kind::string;
+  };
+  return root.kind == json::Value::Kind::object && std::ranges::all_of(root.members, is_entry);
+}
+
+}  // namespace
 
 EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, const FileRoles& files,
                        Diagnostics& diagnostics)
     : model_(model), folder_(std::move(folder)), names_(edge_file_names(model)) {
-  const auto refuse_replaced = [&](const std::string& subject, const std::string& path) {
-    const std::string role = files.role_of(path);
+  const auto refuse_to_replace = [&](const std::string& subject, const std::string& role,
+                                     const std::string& path) {
     if (role.empty()) return;
     diagnostics.push_back({.kind = ErrorKind::usage,
                            .file = model.file,
@@ -32,12 +50,18 @@ EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, const FileRoles& 
       const std::size_t resource = binding->range.resource;
       const std::string& edge = model.resources[resource].name;
       has_other_names_ = has_other_names_ || names_[resource] != edge;
-      refuse_replaced("the edge \"" + printable(edge) + "\"", path_of(resource));
+      refuse_to_replace("the edge \"" + printable(edge) + "\"", files.role_of(path_of(resource)),
+                        path_of(resource));
     }
   }
   std::error_code ignored;
   has_index_ = has_other_names_ || std::filesystem::exists(to_path(index_path()), ignored);
-  if (has_index_) refuse_replaced("the index of the edges", index_path());
+  if (!has_index_) return;
+  std::string role = files.role_of(index_path());
+  const bool is_file = std::filesystem::is_regular_file(to_path(index_path()), ignored);
+  if (role.empty() && is_file && !is_index_of_edges(index_path()))
+    role = "a file with something else";
+  refuse_to_replace("the index of the edges", role, index_path());
 }
 
 std::string EdgeKeeper::index_path() const {

@@ -179,6 +179,26 @@ TEST_CASE("replaced files: an index of edges that is there is renewed") {
   CHECK(contains(same.output, "3 edges were compared. No node is wrong."));
 }
 
+TEST_CASE("replaced files: an index.json that is no index of edges stays") {
+  const Samples samples;
+  const std::vector<std::string> keep{"run", "graph", "--cpu", "--keep-edges", "edges"};
+  for (const std::string text : {R"({"name": "package", "main": "index.js"})",
+                                 R"({"pooled.npy": 1})", R"(["pooled.npy"])", "no JSON"}) {
+    CAPTURE(text);
+    samples.write("edges/index.json", text);
+    check_refused(samples, {{keep,
+                             "the index of the edges would replace a file with something else: "
+                             "edges/index.json\n  help: write to another folder\n"}});
+  }
+  samples.write("edges/index.json", R"({"gone.npy": "an edge of another graph"})");
+  CHECK(samples.run(keep).code == 0);
+  CHECK(contains(samples.read("edges/index.json"), "\"pooled.npy\": \"pooled\""));
+  for (const char* nothing : {"{}", ""}) {
+    samples.write("edges/index.json", nothing);
+    CHECK(samples.run(keep).code == 0);
+  }
+}
+
 TEST_CASE("expect-edges: --warnings-as-errors refuses files that match no edge") {
   const Samples samples;
   samples.copy("x.npy", "edges/stranger.npy");
