@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/confine.hpp"
@@ -72,6 +73,9 @@ void print_json(const nlohmann::ordered_json& json);
 
 /// {"diagnostics": ...}: findings, and how many more there are than are shown.
 nlohmann::ordered_json findings_json(const Diagnostics& diagnostics);
+
+/// A finding as people see it. It begins with its place or, without one, with the program's name.
+std::string shown_text(const Diagnostic& finding, std::string_view word = "error");
 
 /// Prints findings, to standard error as text or to standard output as JSON, with the members of
 /// `beside`, an object, behind them, and returns the exit code for them.

@@ -49,6 +49,11 @@ void print_json(const Json& json) {
   print({Text::lines(json.dump(2, ' ', false, Json::error_handler_t::replace)), "\n"});
 }
 
+std::string shown_text(const Diagnostic& finding, std::string_view word) {
+  const bool has_place = !finding.file.empty() || !finding.argument.empty();
+  return (has_place ? "" : "dmlop: ") + to_text(finding, word);
+}
+
 Json findings_json(const Diagnostics& diagnostics) {
   const auto shown = shown_of(diagnostics);
   Json json{{"diagnostics", Json::array()}};
@@ -69,7 +74,7 @@ int report(const Diagnostics& diagnostics, Format format, const Json& beside) {
   }
   const auto shown = shown_of(diagnostics);
   for (const Diagnostic& diagnostic : shown)
-    print(StandardStream::error, {Text::lines(to_text(diagnostic)), "\n"});
+    print(StandardStream::error, {Text::lines(shown_text(diagnostic)), "\n"});
   if (shown.size() < diagnostics.size())
     print(StandardStream::error, {"and ", diagnostics.size() - shown.size(), " more\n"});
   const std::uint64_t count = count_of(diagnostics);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/output.hpp"
+#include "command.hpp"
 
 namespace dmlop::app {
 namespace {
@@ -18,7 +19,7 @@ std::span<const Diagnostic> first_of(const Diagnostics& warnings) {
 
 void print_warnings(const Diagnostics& warnings) {
   for (const Diagnostic& warning : first_of(warnings))
-    print(StandardStream::error, {Text::lines(to_text(warning, "warning")), "\n"});
+    print(StandardStream::error, {Text::lines(shown_text(warning, "warning")), "\n"});
   if (warnings.size() > warnings_shown)
     print(StandardStream::error, {"and ", warnings.size() - warnings_shown, " more warnings\n"});
 }

@@ -332,7 +332,7 @@ TEST_CASE("a golden file that is missing is said with what to do") {
   CHECK(missing.code == 6);
   CHECK(missing.output == "");
   CHECK(missing.error ==
-        "error: reading the golden file new.npy: No such file or directory\n"
+        "dmlop: error: reading the golden file new.npy: No such file or directory\n"
         "  help: create it with --update-golden\n");
   CHECK(folder.list() == "golden.npy op.json x.npy");
   folder.write("text.npy", "no array");

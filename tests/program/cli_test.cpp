@@ -261,20 +261,20 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
        "op.json:1:29: error: InputTensor (x.npy) has 1 dimension, which needs feature level 3_1"},
       {{"run", "op.json", "--cpu", "-i", "op.json", "-o", "y.npy"},
        3,
-       "error: reading InputTensor from op.json: the file is JSON"},
+       "dmlop: error: reading InputTensor from op.json: the file is JSON"},
       {{"run", "op.json", "--cpu", "-i", ".", "-o", "y.npy"},
        3,
-       "error: reading InputTensor from .: is a directory"},
-      {{"check", "/"}, 2, "error: / has no op.json, no model.json"},
-      {{"inspect", "op.json"}, 3, "error: reading op.json: the file is JSON"},
+       "dmlop: error: reading InputTensor from .: is a directory"},
+      {{"check", "/"}, 2, "dmlop: error: / has no op.json, no model.json"},
+      {{"inspect", "op.json"}, 3, "dmlop: error: reading op.json: the file is JSON"},
       {{"run", "none.json", "-i", "x.npy", "-o", "y.npy"},
        6,
        "dmlop: error: reading the description none.json: No such file or directory"},
-      {{"check", "none.json"}, 6, "error: reading the description none.json: No such file"},
-      {{"inspect", "none.npy"}, 6, "error: reading none.npy: No such file or directory"},
+      {{"check", "none.json"}, 6, "dmlop: error: reading the description none.json: No such file"},
+      {{"inspect", "none.npy"}, 6, "dmlop: error: reading none.npy: No such file or directory"},
       {{"run", "op.json", "--cpu", "-i", "none.npy", "-o", "y.npy"},
        6,
-       "error: reading InputTensor from none.npy: No such file or directory"},
+       "dmlop: error: reading InputTensor from none.npy: No such file or directory"},
       {{"run", "op.json", "--cpu", "-i", "x.npy", "-o", "none/y.npy"},
        6,
        "dmlop: error: creating none/y.npy: folder none does not exist"},
@@ -289,6 +289,35 @@ TEST_CASE("exit codes: invalid input, not available, files that cannot be read o
   CHECK(folder.run({"run", "shader.json", "--cpu"}).code == 4);
   folder.write("invalid.json", R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"Scale": 1}})");
   CHECK(folder.run({"run", "invalid.json", "--cpu"}).code == 3);
+}
+
+TEST_CASE("every error begins with its place or the program's name") {
+  const PaddingFolder folder;
+  folder.write("wrong.json", R"({"type": "PADDING", "desc": {"PaddingMode": 7}})");
+  folder.write("a.jsonl", "");
+  const std::vector<std::vector<std::string>> commands{
+      {"run"},
+      {"run", "--nothing"},
+      {"run", "none.json"},
+      {"run", "op.json"},
+      {"run", "op.json", "-i", "none.npy"},
+      {"check", "wrong.json"},
+      {"check", "wrong.json", "--set", "PaddingMode=EGDE"},
+      {"check", "/"},
+      {"bench", "op.json", "--baseline", "none.json"},
+      {"compare", "none.npy", "x.npy"},
+      {"inspect", "none.npy"},
+      {"batch", "--merge", "a.jsonl"},
+      {"batch", "none"},
+  };
+  for (const auto& words : commands) {
+    CAPTURE(words.front());
+    const auto result = folder.run(words);
+    CAPTURE(result.error);
+    const std::string lines = "\n" + result.error;
+    CHECK(lines.find(": error: ") != std::string::npos);
+    CHECK(lines.find("\nerror: ") == std::string::npos);
+  }
 }
 
 TEST_CASE("run says what it wrote, and nothing with -q") {
