@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "base/buffer.hpp"
@@ -24,6 +25,44 @@ constexpr std::uint64_t value_count_max = std::numeric_limits<std::uint32_t>::ma
 
 // The feature level that DxDispatch offers by default.
 constexpr FeatureLevel dxdispatch_level{6, 2};
+
+// Whether the file is there with the same contents.
+bool is_written(const ConvertedFile& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(to_path(file.path), ignored)) return false;
+  const InputFile there =
+      with_context("reading " + file.path, [&] { return InputFile::open(file.path); });
+  const auto header = std::as_bytes(std::span(file.header));
+  const auto elements = file.elements.bytes();
+  if (there.bytes().size() != header.size() + elements.size()) return false;
+  bool is_equal = std::ranges::equal(there.bytes().first(header.size()), header);
+  const auto others = there.bytes().subspan(header.size());
+  in_pieces(elements.size(), 1, [&](std::uint64_t i, std::uint64_t end) {
+    is_equal = is_equal && std::memcmp(&elements[i], &others[i], end - i) == 0;
+  });
+  return is_equal;
+}
+
+// Adds a .npy file beside the JSON file, and returns its path. It is named after the tensor, with a
+// number behind that where such a name is taken: a file that is there stays, and is used if it has
+// the same contents.
+std::string add_file(Conversion& conversion, const std::string& tensor, std::string header,
+                     Buffer elements) {
+  ConvertedFile file{companion_path(conversion.path, tensor), std::move(header),
+                     std::move(elements)};
+  const auto is_taken = [&] {
+    std::error_code ignored;
+    const auto has_path = [&](const ConvertedFile& other) { return other.path == file.path; };
+    return std::filesystem::exists(to_path(file.path), ignored) ||
+           std::ranges::any_of(conversion.files, has_path);
+  };
+  for (int i = 1; is_taken(); ++i) {
+    if (is_written(file)) return file.path;
+    file.path = companion_path(conversion.path, tensor + "_" + std::to_string(i));
+  }
+  conversion.files.push_back(std::move(file));
+  return conversion.files.back().path;
+}
 
 /// Turns a job into a model.
 class ModelMaker {
@@ -106,18 +145,18 @@ class ModelMaker {
     const bool is_stream = is_standard_input(path);
     if (!is_swapped && !header.fortran_order && !is_stream && file.is_npy())
       return path_from(conversion_.path, path);
-    const std::string copy = companion_path(conversion_.path, resource);
+    NpyHeader plain = header;
+    if (keeps_order) plain.sizes = {file.element_count()};
+    has_copy_in_c_order_ = !keeps_order;
+    Buffer elements = elements_of(file, path, keeps_order);
+    require_intact(file, path);
+    const std::string copy = add_file(
+        conversion_, resource, npy_header_bytes(plain.data_type, plain.sizes), std::move(elements));
     conversion_.warn(path + " is copied to " + copy + ": " +
                      (is_stream        ? "standard input has no name"
                       : !file.is_npy() ? "DxDispatch reads sizes from .npy files only"
                       : is_swapped     ? "DxDispatch misreads big-endian files"
                                        : "DxDispatch refuses files in Fortran order"));
-    NpyHeader plain = header;
-    if (keeps_order) plain.sizes = {file.element_count()};
-    has_copy_in_c_order_ = !keeps_order;
-    conversion_.files.push_back({copy, npy_header_bytes(plain.data_type, plain.sizes),
-                                 elements_of(file, path, keeps_order)});
-    require_intact(file, path);
     return path_from(conversion_.path, copy);
   }
 
@@ -269,12 +308,12 @@ class OpMaker {
     const std::uint64_t count = *reached_elements(desc.sizes, input_strides(desc));
     Buffer elements(count * size_of(*desc.data_type), "the elements of " + name);
     copy_in_pieces(buffer.bytes().subspan(binding.range.offset, elements.size()), elements.data());
-    const std::string path = companion_path(
-        conversion_.path,
-        binding.element ? binding.tensor + "_" + std::to_string(*binding.element) : binding.tensor);
-    conversion_.files.push_back(
-        {path, npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
-         std::move(elements)});
+    const std::string tensor =
+        binding.element ? binding.tensor + "_" + std::to_string(*binding.element) : binding.tensor;
+    const std::string path =
+        add_file(conversion_, tensor,
+                 npy_header_bytes(*desc.data_type, desc.strides ? Sizes{count} : desc.sizes),
+                 std::move(elements));
     return path_from(conversion_.path, path);
   }
 

@@ -21,7 +21,7 @@ struct ConvertedFile {
 struct Conversion {
   std::string path;  // of the JSON file
   std::string text;
-  std::vector<ConvertedFile> files;  // .npy files beside it
+  std::vector<ConvertedFile> files;  // .npy files that are to be written beside it
   Diagnostics warnings;              // what changes, and what the other tool will not accept
 
   void warn(const std::string& message) { warnings.push_back({.file = path, .message = message}); }

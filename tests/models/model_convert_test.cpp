@@ -170,6 +170,45 @@ TEST_CASE("convert: what DxDispatch itself will not take is told") {
   CHECK(contains(folder.read("m.json"), "\"PaddingValue\": 0.1,"));
 }
 
+TEST_CASE("convert: no file beside the result takes the place of another") {
+  const ConvertFolder folder;
+  const auto model = [](const std::string& values) {
+    return R"({"resources": {
+      "In": {"initialValuesDataType": "FLOAT32", "initialValues": [)" +
+           values + R"(]},
+      "Out": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 3, "value": 0}}},
+    "dispatchables": {"pad": {"type": "PADDING", "desc": {
+      "InputTensor": {"DataType": "FLOAT32", "Sizes": [2]},
+      "OutputTensor": {"DataType": "FLOAT32", "Sizes": [3]},
+      "PaddingMode": "EDGE", "PaddingValue": 0, "DimensionCount": 1, "StartPadding": [0],
+      "EndPadding": [1]}}},
+    "commands": [{"type": "dispatch", "dispatchable": "pad",
+      "bindings": {"InputTensor": "In", "OutputTensor": "Out"}}]})";
+  };
+  folder.write("op.InputTensor.npy", "somebody's");
+  fs::create_directory(folder / "op.InputTensor_1.npy");
+  folder.write("model.json", model("1, 2"));
+  const std::vector<std::string> convert{"convert", "model.json", "--to-op", "op.json"};
+  CHECK(folder.run(convert).output == "wrote op.InputTensor_2.npy\nwrote op.json\n");
+  CHECK(folder.read("op.InputTensor.npy") == "somebody's");
+  // The same elements are there already.
+  CHECK(folder.run(convert).output == "wrote op.json\n");
+  folder.done({"run", "op.json", "--cpu", "-q", "-o", "o.npy"});
+  CHECK(folder.read("o.npy") == float_npy("(3,)", {1, 2, 2}));
+  folder.write("model.json", model("3, 4"));
+  CHECK(folder.run(convert).output == "wrote op.InputTensor_3.npy\nwrote op.json\n");
+  CHECK(folder.read("op.InputTensor_2.npy") == float_npy("(2,)", {1, 2}));
+  folder.done({"run", "op.json", "--cpu", "-q", "-o", "o.npy"});
+  CHECK(folder.read("o.npy") == float_npy("(3,)", {3, 4, 4}));
+  // Nor does the copy of a file that DxDispatch would misread, even if it has that name itself.
+  folder.write("m.InputTensor.npy", npy(">f4", "(2,)", bytes_of<float>({3, 4}, true)));
+  const auto copied =
+      folder.run({"convert", "op.json", "--to-model", "m.json", "-i", "m.InputTensor.npy"});
+  CHECK(copied.output == "wrote m.InputTensor_1.npy\nwrote m.json\n");
+  CHECK(contains(copied.error, "m.InputTensor.npy is copied to m.InputTensor_1.npy: "));
+  CHECK(folder.read("m.InputTensor_1.npy") == float_npy("(2,)", {3, 4}));
+}
+
 TEST_CASE("convert: wrong use") {
   const ConvertFolder folder;
   const std::string op = samples + "padding/op.json";
