@@ -175,6 +175,10 @@ void Importer::add_initializer(const Tensor& tensor, std::string_view unique_nam
   Value* value = add_value(name, title);
   if (value == nullptr) return;
   try {
+    if (tensor.is_external && model_.path.empty())
+      throw Error(ErrorKind::usage,
+                  "its data lies in a file beside the model, but the model is given without its "
+                  "path: load it from its file");
     TensorData data = data_of(tensor, model_.path, model_.file, request_.confinement);
     keep(data);
     *value = {edge_of_constant(name), data.type, data.is_boolean, data.sizes, {}, {}};
@@ -315,7 +319,9 @@ std::string Importer::remedy_of_missing(std::string_view name, const Node& reade
              "\", which makes it, before this one";
   }
   std::vector<std::string> names;
-  for (const auto& [other, value] : values_) names.push_back(other);
+  for (const auto& [other, value] : values_) {
+    if (!other.empty()) names.push_back(other);
+  }
   std::ranges::sort(names);
   const std::string nearest = names.size() == 1 ? names.front() : nearest_name(name, names);
   return nearest.empty() ? "values that are there: " + names_of_list(names)

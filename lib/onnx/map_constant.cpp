@@ -107,7 +107,7 @@ T only(const std::vector<T>& numbers) {
   return numbers.front();
 }
 
-constexpr const char* wrong_delta = "its delta must be a number other than 0";
+constexpr const char* wrong_delta = "its delta is 0";
 
 /// Counts in UINT64, which holds every difference of two INT64.
 void map_integer_range(Mapping& node, DataType type) {
@@ -135,8 +135,9 @@ void map_range(Mapping& node) {
   if (type == DataType::Int64 || type == DataType::Int32) return map_integer_range(node, type);
   const double start = only(node.known_reals(0)), limit = only(node.known_reals(1));
   const double delta = only(node.known_reals(2));
-  if (delta == 0 || !std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta))
-    Mapping::refuse_invalid(wrong_delta);
+  if (delta == 0) Mapping::refuse_invalid(wrong_delta);
+  if (!std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta))
+    Mapping::refuse_invalid("its start, limit and delta must be finite numbers");
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
   if (count > static_cast<double>(made_elements_max)) Mapping::refuse("its output is too large");
   const View to = node.output(0, type, {static_cast<std::uint64_t>(count)});

@@ -376,6 +376,7 @@ namespace {
 /// What a file that cannot be read is instead, and what to do with it.
 std::string remedy_of_bytes(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (text.empty()) return "it is empty: copy or download it again";
   if (text.starts_with("version https://git-lfs"))
     return "it is a pointer of Git LFS: git lfs pull gets the model";
   if (text.starts_with("\x1F\x8B")) return "it is compressed: unpack it with gunzip";

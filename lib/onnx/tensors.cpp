@@ -32,19 +32,19 @@ struct TypeRow {
   std::optional<DataType> type;
 };
 
-constexpr std::array<TypeRow, 23> type_rows{{
-    {1, "FLOAT", DataType::Float32},    {2, "UINT8", DataType::UInt8},
-    {3, "INT8", DataType::Int8},        {4, "UINT16", DataType::UInt16},
-    {5, "INT16", DataType::Int16},      {6, "INT32", DataType::Int32},
-    {7, "INT64", DataType::Int64},      {8, "STRING", std::nullopt},
-    {9, "BOOL", DataType::UInt8},       {10, "FLOAT16", DataType::Float16},
-    {11, "DOUBLE", DataType::Float64},  {12, "UINT32", DataType::UInt32},
-    {13, "UINT64", DataType::UInt64},   {14, "COMPLEX64", std::nullopt},
-    {15, "COMPLEX128", std::nullopt},   {16, "BFLOAT16", std::nullopt},
-    {17, "FLOAT8E4M3FN", std::nullopt}, {18, "FLOAT8E4M3FNUZ", std::nullopt},
-    {19, "FLOAT8E5M2", std::nullopt},   {20, "FLOAT8E5M2FNUZ", std::nullopt},
-    {21, "UINT4", DataType::UInt4},     {22, "INT4", DataType::Int4},
-    {23, "FLOAT4E2M1", std::nullopt},
+constexpr std::array<TypeRow, 24> type_rows{{
+    {0, "UNDEFINED", std::nullopt},       {1, "FLOAT", DataType::Float32},
+    {2, "UINT8", DataType::UInt8},        {3, "INT8", DataType::Int8},
+    {4, "UINT16", DataType::UInt16},      {5, "INT16", DataType::Int16},
+    {6, "INT32", DataType::Int32},        {7, "INT64", DataType::Int64},
+    {8, "STRING", std::nullopt},          {9, "BOOL", DataType::UInt8},
+    {10, "FLOAT16", DataType::Float16},   {11, "DOUBLE", DataType::Float64},
+    {12, "UINT32", DataType::UInt32},     {13, "UINT64", DataType::UInt64},
+    {14, "COMPLEX64", std::nullopt},      {15, "COMPLEX128", std::nullopt},
+    {16, "BFLOAT16", std::nullopt},       {17, "FLOAT8E4M3FN", std::nullopt},
+    {18, "FLOAT8E4M3FNUZ", std::nullopt}, {19, "FLOAT8E5M2", std::nullopt},
+    {20, "FLOAT8E5M2FNUZ", std::nullopt}, {21, "UINT4", DataType::UInt4},
+    {22, "INT4", DataType::Int4},         {23, "FLOAT4E2M1", std::nullopt},
 }};
 
 [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::invalid_input) {

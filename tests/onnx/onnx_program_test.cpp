@@ -1,4 +1,5 @@
 // The program with ONNX models and tests: inspect, check, run, convert, batch and ops --onnx.
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "folder.hpp"
@@ -101,6 +102,35 @@ TEST_CASE(
   const auto inspected = dmlop_program({"inspect", "m.onnx"}, {.folder = folder.path()});
   CHECK(has(inspected.output, "input    l  INT64 [3]\n"));
   CHECK(has(inspected.output, "l UINT64 [1, 1, 1, 3]"));
+}
+
+TEST_CASE("onnx program: what is wrong with a model is said in its own words") {
+  const auto range = [](float start, float limit, float delta) {
+    return model({.nodes = {node("Range", {"a", "b", "c"}, {"y"})},
+                  .initializers = {tensor("a", 1, {}, raw_floats({start})),
+                                   tensor("b", 1, {}, raw_floats({limit})),
+                                   tensor("c", 1, {}, raw_floats({delta}))},
+                  .inputs = {}});
+  };
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {range(0, nan, 1), "its start, limit and delta must be finite numbers"},
+      {range(0, 4, nan), "its start, limit and delta must be finite numbers"},
+      {range(0, 4, 0), "its delta is 0"},
+      {"", "it has no graph\n  help: it is empty: copy or download it again"},
+      {model({.nodes = {node("Abs", {"x"}, {"y"})}, .inputs = {value("x", {"2"}, 0)}}),
+       "input \"x\" is UNDEFINED, which DirectML does not have"},
+      {model({.nodes = {node("Add", {"x", "w"}, {"y"})},
+              .initializers = {tensor("", 1, {1}, raw_floats({1})),
+                               tensor("v", 1, {1}, raw_floats({1}))}}),
+       "values that are there: v, x\n"}};
+  for (const auto& [bytes, message] : rows) {
+    const Folder folder;
+    folder.write("m.onnx", bytes);
+    const auto result = dmlop_program({"check", "m.onnx"}, {.folder = folder.path()});
+    CAPTURE(result.error);
+    CHECK(has(result.error, message));
+  }
 }
 
 TEST_CASE("onnx program: every file that is wrong is said") {

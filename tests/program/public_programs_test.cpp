@@ -367,6 +367,17 @@ TEST_CASE("public programs: an input has the type of the model, also where Direc
   CHECK(std::ranges::equal(outputs.at(0).elements<float>(), std::vector<float>{4, 2, 6, 1, 5, 3}));
 }
 
+TEST_CASE("public programs: a model without its path has no data beside it") {
+  using namespace onnx_bytes;
+  const std::string external =
+      tensor_head("w", 1, {3}) + number(14, 1) + part(13, part(1, "location") + part(2, "w.bin"));
+  const auto failure = failure_of([&] {
+    dmlop::Program program(dmlop::Operation{
+        .text = model({.nodes = {node("Add", {"x", "w"}, {"y"})}, .initializers = {external}})});
+  });
+  CHECK(std::string(failure.what()).find("load it from its file") != std::string::npos);
+}
+
 TEST_CASE("public programs: an array in another order than the input is refused") {
   const dmlop::Program program(
       dmlop::Operation{.file = samples + "onnx/model.onnx", .dimensions = {{"batch", 2}}});
