@@ -54,6 +54,7 @@ std::vector<NamedFile> npy_files_of(const fs::path& folder, const std::vector<Fo
       diagnostics.push_back(*problem);
     } else {
       files.push_back({to_text(name.stem()), path, confinement});
+      files.back().is_found = true;
     }
   }
   std::sort(files.begin(), files.end(),

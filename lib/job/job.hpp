@@ -27,6 +27,7 @@ struct NamedFile {
   std::optional<MemoryTensor> memory = {};   // takes the file's place; the path only names it
   std::optional<RawForm> raw = {};           // of a file without a header
   std::optional<RandomNumbers> random = {};  // in place of a file
+  bool is_found = false;                     // it lies beside the description, and nobody names it
 };
 
 /// A file or folder beside a description whose name is nearly that of a part of a job.

@@ -111,11 +111,22 @@ class ResourceNamer {
     if (resource != nullptr && !resource->is_deferred)
       return static_cast<std::size_t>(resource - model_.resources.data());
     const std::string nearest = nearest_name(name, names);
-    refuse(std::string("the ") + words_.model + " has no " + words_.resource + " \"" +
-               printable(name) + "\"",
-           !nearest.empty()         ? "did you mean \"" + nearest + "\"?"
-           : model_.outputs.empty() ? std::string(words_.resource) + "s: " + names_of_list(names)
-                                    : "outputs: " + names_of_list(names));
+    const std::string listed =
+        (model_.outputs.empty() ? std::string(words_.resource) + "s: " : "outputs: ") +
+        names_of_list(names);
+    if (file.is_found) {
+      const std::string remedy = nearest.empty() ? listed : "did you mean " + nearest + ".npy?";
+      diagnostics_.push_back({.kind = ErrorKind::usage,
+                              .file = file.path,
+                              .message = std::string("this golden file matches no ") +
+                                         words_.resource + " of the " + words_.model,
+                              .rule = "NAME.npy in a folder expected/ is compared with NAME",
+                              .suggestion = remedy});
+    } else {
+      refuse(std::string("the ") + words_.model + " has no " + words_.resource + " \"" +
+                 printable(name) + "\"",
+             nearest.empty() ? listed : "did you mean \"" + nearest + "\"?");
+    }
     return std::nullopt;
   }
 
