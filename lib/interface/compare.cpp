@@ -39,12 +39,13 @@ Tolerance to_tolerance(const Criteria& criteria) {
       throw Error(ErrorKind::usage, std::string(name) + " is " + shortest_text(*value) +
                                         ": give a number that is not negative");
   }
+  const bool has_own = criteria.rtol || criteria.atol || criteria.ulp;
   return {.rtol = criteria.rtol,
           .atol = criteria.atol,
           .ulp = criteria.ulp,
           .nan_equals_nan = criteria.nan_equals_nan,
           .allow_trivial = criteria.allow_trivial,
-          .origin = "caller"};
+          .origin = has_own ? "caller" : "default"};
 }
 
 }  // namespace

@@ -187,6 +187,8 @@ def test_what_is_passed_by_names_is_a_dict():
     graph = SAMPLES / "graph/graph.json"
     assert "inputs is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph).run([X], device="cpu"))
     assert "dimensions is a list" in refusal(dmlop.Usage, lambda: dmlop.load(graph, dimensions=[1]))
+    assert refusal(dmlop.Usage, lambda: dmlop.compare(X, X, atol="x")) == "atol is 'x': give a number that is not negative"
+    assert "(default)" in dmlop.compare(X, X).text and "(caller)" in dmlop.compare(X, X, ulp=1).text
     assert "ulp is inf" in refusal(dmlop.Usage, lambda: dmlop.compare(X, X, ulp=float("inf")))
 
 

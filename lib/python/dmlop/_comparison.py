@@ -58,6 +58,13 @@ def _fill(struct_: TensorStruct, name: str, value: Any) -> Optional[View]:
     return seen
 
 
+def _is_criterion(value: Any) -> bool:
+    try:
+        return bool(value >= 0)
+    except TypeError:
+        return False
+
+
 def compare(
     actual: Any,
     expected: Any,
@@ -78,8 +85,8 @@ def compare(
     if nan not in ("equal", "differ"):
         raise _errors.Usage(f'nan is {nan!r}, must be "equal" or "differ"')
     for name, value in (("rtol", rtol), ("atol", atol), ("ulp", ulp)):
-        if value is not None and not value >= 0:
-            raise _errors.Usage(f"{name} is {value}: give a number that is not negative")
+        if value is not None and not _is_criterion(value):
+            raise _errors.Usage(f"{name} is {value!r}: give a number that is not negative")
     if ulp is not None and (ulp >= 2**63 or ulp != int(ulp)):
         raise _errors.Usage(f"ulp is {ulp}: give an integer below 2**63")
     given = CriteriaStruct(
