@@ -164,10 +164,14 @@ class DescriptionReader {
     if (inline_fields) {
       known.insert(known.end(), fields.begin(), fields.end());
     } else {
-      meant = reader_->refuse_unknown(description_.fields_object(), fields,
-                                      "DML_OPERATOR_" + description_.spec->name);
+      meant = reader_->refuse_unknown(
+          description_.fields_object(), fields, "DML_OPERATOR_" + description_.spec->name,
+          [&](const json::Member& member) { return only_tensor_for(member); });
     }
-    const auto meant_here = reader_->refuse_unknown(root, known, "an op description");
+    FieldReader::StandsFor stands_for;
+    if (inline_fields)
+      stands_for = [&](const json::Member& member) { return only_tensor_for(member); };
+    const auto meant_here = reader_->refuse_unknown(root, known, "an op description", stands_for);
     for (std::size_t i = before; i < diagnostics_.size(); ++i) name_owner(diagnostics_[i]);
     if (inline_fields) meant = meant_here;
     if (const json::Value* value = root.find("featureLevel")) read_feature_level(*value);
@@ -179,6 +183,23 @@ class DescriptionReader {
     }
     if (const json::Value* value = root.find("executionFlags")) read_execution_flags(*value);
     return meant;
+  }
+
+  // The only required tensor that is missing, where a tensor stands under a name of no field.
+  std::string only_tensor_for(const json::Member& member) const {
+    if (member.value.kind != Kind::object) return "";
+    const json::Value* inner = find_either(member.value, "Desc", "desc");
+    const json::Value& desc =
+        inner != nullptr && inner->kind == Kind::object ? *inner : member.value;
+    if (desc.find("DataType") == nullptr && desc.find("Sizes") == nullptr) return "";
+    std::string only;
+    for (const FieldSpec& field : description_.spec->fields) {
+      const bool is_missing = field.is_tensor() && !field.is_tensor_array() && !field.optional &&
+                              description_.fields_object().find(field.name) == nullptr;
+      if (is_missing && !only.empty()) return "";
+      if (is_missing) only = field.name;
+    }
+    return only;
   }
 
   // An unknown field that stands elsewhere, or that another version of the operator has:

@@ -431,7 +431,8 @@ std::optional<std::string> FieldReader::string(const json::Value& value, const s
 
 std::vector<std::string> FieldReader::refuse_unknown(const json::Value& object,
                                                      const std::vector<std::string>& known,
-                                                     const std::string& where) {
+                                                     const std::string& where,
+                                                     const StandsFor& stands_for) {
   std::vector<std::string> meant;
   std::vector<std::string> listed;
   for (const json::Member& member : object.members) {
@@ -442,9 +443,15 @@ std::vector<std::string> FieldReader::refuse_unknown(const json::Value& object,
       continue;
     }
     listed.push_back(member.name);
-    const std::string nearest = nearest_name(member.name, known);
+    std::string nearest = nearest_name(member.name, known);
+    std::string did_you = did_you_mean(member.name, known);
+    const bool is_unclear = nearest.empty() || object.find(nearest) != nullptr;
+    if (const std::string other = is_unclear && stands_for ? stands_for(member) : "";
+        !other.empty()) {
+      nearest = other;
+      did_you = "did you mean \"" + other + "\"?";
+    }
     if (!nearest.empty()) meant.push_back(nearest);
-    const std::string did_you = did_you_mean(member.name, known);
     Diagnostic diagnostic =
         document_.at(member, "unknown field \"" + printable(member.name) + "\"" +
                                  (did_you.empty() ? "" : "; " + did_you));

@@ -72,11 +72,14 @@ class FieldReader {
   std::optional<bool> boolean(const json::Value& value, const std::string& name);
   std::optional<std::string> string(const json::Value& value, const std::string& name);
 
+  /// The known name that an unknown member must stand for; "" where there is none.
+  using StandsFor = std::function<std::string(const json::Member&)>;
   /// Adds a finding for every member whose name is not in `known`. Returns the known names that
-  /// were probably meant.
+  /// were probably meant: those that are near or else, if given, what `stands_for` says.
   std::vector<std::string> refuse_unknown(const json::Value& object,
                                           const std::vector<std::string>& known,
-                                          const std::string& where);
+                                          const std::string& where,
+                                          const StandsFor& stands_for = {});
   void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
 
   /// Adds a finding at `value`.

@@ -96,6 +96,30 @@ TEST_CASE("fixes: what is proposed for the mistakes of users works") {
   }
 }
 
+TEST_CASE("fixes: a tensor under a name of no field is the only one that is missing") {
+  const std::string tensor = R"({"DataType": "FLOAT32", "Sizes": [2, 3]})";
+  const auto add = [&](const std::string& first, const std::string& second) {
+    return Json::parse("{\"" + first + "\": " + tensor + ", \"" + second + "\": " + tensor +
+                       ", \"OutputTensor\": " + tensor + "}");
+  };
+  // InputTensor is nearer to OutputTensor, which is there.
+  for (const auto& [fields, meant] : {std::pair(add("InputTensor", "BTensor"), "ATensor"),
+                                      {add("ATensor", "Other"), "BTensor"}}) {
+    const Mended checked = check_and_mend_desc("ELEMENT_WISE_ADD", fields);
+    REQUIRE(checked.diagnostics.size() == 1);
+    CHECK(checked.diagnostics[0].message.ends_with("did you mean \"" + std::string(meant) + "\"?"));
+    CHECK(mends(checked, checked.diagnostics[0]));
+  }
+  // Two are missing: neither is meant more than the other. A number is no tensor.
+  const auto both = check_and_mend_desc("ELEMENT_WISE_ADD", add("Left", "Right"));
+  CHECK(both.diagnostics.size() == 4);
+  for (const Diagnostic& finding : both.diagnostics)
+    CHECK(finding.message.find("did you mean") == std::string::npos);
+  Json number = add("Other", "BTensor");
+  number["Other"] = 3;
+  CHECK(check_and_mend_desc("ELEMENT_WISE_ADD", number).diagnostics.size() == 2);
+}
+
 TEST_CASE("fixes: a misspelt tensor is renamed, and an activation gets its whole name") {
   for (const char* name : {"inputTensor", "InptTensor", "Input"}) {
     std::string fields = "{" + conv + "}";
