@@ -20,6 +20,7 @@
 #include "graph/save.hpp"
 #include "graph/to_jobs.hpp"
 #include "job/folder.hpp"
+#include "model/outputs.hpp"
 #include "model/run_commands.hpp"
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
@@ -102,6 +103,9 @@ int convert_to_ops(LoweredGraph& lowered, bool is_onnx, const ConvertOptions& op
   JobWriter writer(lowered.model, options.to_ops, options.nodes, diagnostics);
   const bool has_files = !options.request.inputs.empty() || has_input_beside(lowered, files.found);
   if (has_files) bind_inputs(lowered, files, diagnostics);
+  FileRoles read = roles_of(lowered.model);
+  for (const NamedFile& file : options.request.inputs) read.add(file.path, "an input");
+  writer.refuse_replaced(read, diagnostics);
   if (!diagnostics.empty()) return report(diagnostics, Format::text);
   stop_jobs_gently();
   if (has_files) {
@@ -275,7 +279,7 @@ int convert(const ConvertOptions& options) {
         "GRAPH.json, --to-bin FILE.bin or --to-ops FOLDER; C++ is read with --from-cpp");
   for (const std::string& to :
        {options.to_model, options.to_op, options.to_graph, options.to_bin}) {
-    if (to == "-")
+    if (!to.empty() && (is_standard_output(to) || may_have_several_writers(to)))
       refuse("the result names files relative to itself and cannot be a stream; name a file");
   }
   Diagnostics diagnostics;

@@ -261,7 +261,9 @@ class ModelRunner {
     if (options_.as_type && diagnostics_.empty()) convert_golden_files(*options_.as_type);
     FileRoles files = roles_of(model);
     for (const NamedFile& constant : options_.constants)
-      files.add(constant.path, "the file of " + printable(constant.tensor));
+      files.add(constant.path, constant.tensor.empty()
+                                   ? "the input"
+                                   : "the file of " + printable(constant.tensor));
     for (const std::string& golden : golden_files()) files.add(golden, golden_role);
     refuse_replaced_by_commands(model, files, diagnostics_);
     refuse_replaced(model, outputs_, files, diagnostics_);

@@ -122,21 +122,47 @@ void JobWriter::write_job(const DispatchCommand& command, Runtime& runtime) {
   write(command, &runtime);
 }
 
+std::string JobWriter::description_of(const DispatchCommand& command) const {
+  return to_text(to_path(folder_) / to_path(names_[command.dispatchable]) / "op.json");
+}
+
+std::string JobWriter::golden_file_of(const DispatchCommand& command,
+                                      const TensorBinding& binding) const {
+  const std::string file = file_name_of(binding.tensor, binding.element) + ".npy";
+  return to_text(to_path(description_of(command)).parent_path() / "expected" / to_path(file));
+}
+
+void JobWriter::refuse_replaced(const FileRoles& files, Diagnostics& diagnostics) const {
+  const auto refuse = [&](const std::string& path) {
+    const std::string role = files.role_of(path);
+    if (role.empty()) return;
+    diagnostics.push_back({.kind = ErrorKind::usage,
+                           .file = model_.file,
+                           .message = "the jobs would replace " + role + ": " + path,
+                           .suggestion = "write them to another folder"});
+  };
+  for (const ModelCommand& each : model_.commands) {
+    const auto* command = std::get_if<DispatchCommand>(&each);
+    if (command == nullptr || names_[command->dispatchable].empty()) continue;
+    refuse(description_of(*command));
+    for (const TensorBinding* binding : outputs_of(model_, *command))
+      refuse(golden_file_of(*command, *binding));
+  }
+}
+
 void JobWriter::write(const DispatchCommand& command, Runtime* runtime) {
-  const std::string& name = names_[command.dispatchable];
-  if (name.empty()) return;
-  const std::string folder = to_text(to_path(folder_) / to_path(name));
+  if (names_[command.dispatchable].empty()) return;
+  const std::string path = description_of(command);
+  const std::string folder = to_text(to_path(path).parent_path());
   make_folder(folder);
-  write_conversion(node_as_op(model_, command, to_text(to_path(folder) / "op.json"), runtime), {});
+  write_conversion(node_as_op(model_, command, path, runtime), {});
   written_.push_back(folder);
   if (runtime == nullptr) return;
   const Description& description = *model_.dispatchables[command.dispatchable].description;
   make_folder(to_text(to_path(folder) / "expected"));
-  for (const TensorBinding* binding : outputs_of(model_, command)) {
-    const std::string file = file_name_of(binding->tensor, binding->element) + ".npy";
+  for (const TensorBinding* binding : outputs_of(model_, command))
     write_npy(written_tensor(description, *binding), runtime->contents(binding->range.resource),
-              to_text(to_path(folder) / "expected" / to_path(file)));
-  }
+              golden_file_of(command, *binding));
 }
 
 }  // namespace dmlop

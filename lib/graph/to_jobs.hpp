@@ -27,6 +27,9 @@ class JobWriter {
   JobWriter(const Model& model, std::string folder, const std::vector<std::string>& nodes,
             Diagnostics& diagnostics);
 
+  /// Adds a finding for each file that would replace one of `files`, which the conversion reads.
+  void refuse_replaced(const FileRoles& files, Diagnostics& diagnostics) const;
+
   /// Writes the description of a node, with those of its inputs that are constants. Errors:
   /// io_failed.
   void write_description(const DispatchCommand& command);
@@ -39,6 +42,8 @@ class JobWriter {
 
  private:
   void write(const DispatchCommand& command, Runtime* runtime);
+  std::string description_of(const DispatchCommand& command) const;
+  std::string golden_file_of(const DispatchCommand& command, const TensorBinding& binding) const;
 
   const Model& model_;
   std::string folder_;

@@ -108,6 +108,22 @@ TEST_CASE("replaced files: run refuses outputs that are something else") {
         "--update-golden would replace the golden file of OutputValueTensor: ./v.npy"}});
 }
 
+TEST_CASE("replaced files: the jobs of a graph's nodes replace nothing that convert reads") {
+  const Samples samples;
+  fs::create_directories(samples / "jobs/pad/expected");
+  samples.copy("graph/graph.json", "jobs/pad/op.json");
+  samples.copy("graph/image.npy", "jobs/pad/expected/OutputTensor.npy");
+  check_refused(
+      samples, {{{"convert", "jobs/pad/op.json", "--to-ops", "jobs", "-i", "image=graph/image.npy"},
+                 "the jobs would replace the graph: jobs/pad/op.json"},
+                {{"convert", "graph", "--to-ops", "./jobs", "-i",
+                  "image=jobs/pad/expected/OutputTensor.npy"},
+                 "the jobs would replace the file of image: ./jobs/pad/expected/OutputTensor.npy"},
+                {{"convert", "graph", "--to-graph", "/dev/stdout"}, "cannot be a stream"},
+                {{"convert", "graph", "--to-graph", "/dev/null"}, "cannot be a stream"}});
+  CHECK(samples.run({"convert", "graph", "--to-ops", "jobs", "-q"}).code == 0);
+}
+
 TEST_CASE("replaced files: an output with another name of a golden file is refused") {
   const Samples samples;
   std::error_code error;
