@@ -205,7 +205,7 @@ std::vector<std::string> missing_shards(const std::set<std::string>& shards) {
   std::uint64_t count = 0;
   for (const std::string& shard : shards) {
     const std::size_t slash = shard.find('/');
-    if (slash == std::string::npos) return {};  // a file with all jobs
+    if (slash == std::string::npos) continue;  // a file with all of its jobs
     std::from_chars(shard.data() + slash + 1, shard.data() + shard.size(), count);
   }
   if (count > shards_max)

@@ -200,6 +200,11 @@ TEST_CASE("--merge: runs that did not end and shards that are missing are findin
   CHECK(contains(missing.error, "error: no results of shard 1/3 are given\n"));
   CHECK_FALSE(contains(missing.error, "2/3"));
   CHECK(merge({"s0.jsonl", "s2.jsonl"}).code == 5);
+  // Nor does a run without shards, of other jobs, stand for one.
+  folder.write("alone.jsonl", record_line("alone", "PASSED", 0) + summary_line());
+  CHECK(merge({"alone.jsonl"}).code == 0);
+  CHECK(contains(merge({"s0.jsonl", "alone.jsonl", "s2.jsonl"}).error, "no results of shard 1/3"));
+  CHECK(merge({"s0.jsonl", "s1.jsonl", "alone.jsonl", "s2.jsonl"}).code == 1);
   for (const char* name : {"killed", "half", "stopped", "went_on", "began", "nothing"}) {
     CAPTURE(name);
     const std::string file = std::string(name) + ".jsonl";
