@@ -11,7 +11,8 @@ void FileRoles::add(const std::string& path, const std::string& role) {
   if (!path.empty()) roles_.emplace(written_path(path == "-" ? "/dev/stdin" : path), role);
 }
 
-std::string FileRoles::role_of(const std::string& path) const {
+std::string FileRoles::role_of(const std::string& given) const {
+  const std::string path = given == "-" ? "/dev/stdout" : given;
   if (may_have_several_writers(path)) return "";
   const auto found = roles_.find(written_path(path));
   if (found != roles_.end()) return found->second;

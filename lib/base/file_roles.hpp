@@ -15,8 +15,9 @@ class FileRoles {
   /// is standard input.
   void add(const std::string& path, const std::string& role);
 
-  /// The role of the file that writing to a path would replace; "" where that is none. Devices and
-  /// "-", which take what several writers write, have none.
+  /// The role of the file that writing to a path would replace; "" where that is none. Devices,
+  /// which take what several writers write, have none. "-" is standard output, which may go to a
+  /// file.
   std::string role_of(const std::string& path) const;
 
  private:

@@ -209,13 +209,20 @@ std::vector<Expectation> bind_expected(Description& description, const JobReques
   for (const auto& [tensor, element] : all_slots(description, binder)) {
     const TensorFile* source = binder.find(tensor, element);
     if (source == nullptr) continue;
+    FileRoles golden;
+    golden.add(source->path, golden_role);
     for (const BoundOutput& output : outputs) {
-      if (!is_same_file(source->path, output.path)) continue;
-      binder.usage(output.name() + " would replace the golden file: " + source->path,
-                   "write the output to another file, or use --update-golden");
+      const std::string role = golden.role_of(output.path);
+      if (role.empty()) continue;
+      const bool updates = request.expected_may_be_missing;
+      binder.usage(output.name() + " would replace " + role + ": " + source->path,
+                   std::string("write the output to another file") +
+                       (updates ? "" : ", or use --update-golden"));
     }
     const std::string name = tensor_name(tensor, element);
-    if (request.expected_may_be_missing) {
+    if (request.expected_may_be_missing && is_standard_input(source->path)) {
+      binder.usage("--update-golden cannot write to standard input", "name a file for " + name);
+    } else if (request.expected_may_be_missing) {
       const std::string role = files.role_of(source->path);
       if (!role.empty())
         binder.usage("--update-golden would replace " + role + ": " + source->path,
