@@ -53,15 +53,17 @@ NamedFile to_named_file(const Input& input) {
           .memory = MemoryTensor{to_data_type(type), sizes, strides, bytes}};
 }
 
-void refuse_known_inputs(const Operation& operation) {
+void refuse_parts_of_onnx(const Operation& operation) {
   if (!operation.known_inputs.empty())
     throw Error(ErrorKind::usage, "known_inputs are those of an ONNX model");
+  if (!operation.dimensions.empty())
+    throw Error(ErrorKind::usage, "dimensions are those of an ONNX model");
 }
 
 CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,
                                  const std::vector<Target>* targets, Purpose purpose) {
   require_contents(operation);
-  refuse_known_inputs(operation);
+  refuse_parts_of_onnx(operation);
   CheckedOperation prepared;
   JobRequest request{.checking = to_checking(operation),
                      .confinement = to_confinement(operation),

@@ -67,7 +67,7 @@ ReadProgram read_program(const Operation& source) {
                              .confinement = to_confinement(source)};
   PackedInputs known(source.known_inputs);
   ProgramSource program = source_of(source);
-  if (!is_onnx_program(program)) refuse_known_inputs(source);
+  if (!is_onnx_program(program)) refuse_parts_of_onnx(source);
   program.inputs = std::move(known.files);
   read.graph = load_program(program, request, read.findings, read.warnings);
   if (!read.findings.empty()) read.graph.reset();
@@ -187,12 +187,13 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
                                 std::vector<Tensor>* edges) {
   return with_failures([&] {
     LoweredGraph graph = program.state_->graph;
-    const PackedInputs packed(inputs);
+    PackedInputs packed(inputs);
     Diagnostics findings;
-    for (const Input& input : inputs) {
-      if (!std::ranges::count(program.state_->constants, input.name)) continue;
+    for (const std::string& name : program.state_->constants) {
+      const auto is_its = [&](const NamedFile& file) { return file.tensor == name; };
+      if (std::erase_if(packed.files, is_its) == 0) continue;
       findings.push_back({.kind = ErrorKind::usage,
-                          .message = "the input \"" + printable(input.name) +
+                          .message = "the input \"" + printable(name) +
                                      "\" is a constant, which known_inputs gave its elements",
                           .suggestion = "leave it out, or read the program without it"});
     }

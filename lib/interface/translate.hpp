@@ -45,8 +45,8 @@ Tensor to_tensor(const std::string& name, DataType type, const Sizes& sizes,
 Checking to_checking(const Operation& operation);
 SharedConfinement to_confinement(const Operation& operation);
 
-/// Refuses known_inputs of what is no ONNX model.
-void refuse_known_inputs(const Operation& operation);
+/// Errors: usage for known_inputs and dimensions of what is not an ONNX model.
+void refuse_parts_of_onnx(const Operation& operation);
 
 /// What an operation asks for, after its JSON was read. Without targets its outputs go to no file.
 /// Errors: those of check().

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Set
 
 from . import _comparison, _errors
 from ._tensors import NAMES, view
@@ -11,6 +11,8 @@ from ._tensors import NAMES, view
 # Set by the pytest plugin.
 update_golden = False
 updated: List[str] = []
+# The golden files that hold what a test of this run has, by their real paths.
+_settled: Set[str] = set()
 
 
 def assert_matches_golden(
@@ -42,11 +44,13 @@ def assert_matches_golden(
         raise _errors.Different(f"there is no golden file {path}: create it with --update-golden")
     if os.path.exists(path):
         comparison = _comparison.compare(actual, path, **options)
-        if comparison or not is_update:
-            comparison.raise_if_different(path)
+        if comparison:
+            _settled.add(os.path.realpath(path))
             return
-        if os.path.realpath(path) in map(os.path.realpath, updated):
-            comparison.raise_if_different(f"{path}, which another test of this run has written")
+        if not is_update:
+            comparison.raise_if_different(path)
+        if os.path.realpath(path) in _settled:
+            comparison.raise_if_different(f"{path}, which holds what another test of this run has")
     itself = _comparison.compare(actual, actual, **options)
     if not itself:
         itself.raise_if_different(f"{path} is not written, as the array proves nothing")
@@ -55,3 +59,4 @@ def assert_matches_golden(
         os.makedirs(folder, exist_ok=True)
     _comparison.write_npy(path, actual)
     updated.append(path)
+    _settled.add(os.path.realpath(path))
