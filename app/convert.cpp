@@ -281,6 +281,9 @@ int convert(const ConvertOptions& options) {
        {options.to_model, options.to_op, options.to_graph, options.to_bin}) {
     if (!to.empty() && (is_standard_output(to) || may_have_several_writers(to)))
       refuse("the result names files relative to itself and cannot be a stream; name a file");
+    std::error_code ignored;
+    if (!to.empty() && std::filesystem::is_directory(to_path(to), ignored))
+      refuse(to + " is a folder; name a file inside it");
   }
   Diagnostics diagnostics;
   const std::string& path = options.description.name();

@@ -59,7 +59,8 @@ EdgeKeeper::EdgeKeeper(const Model& model, std::string folder, const FileRoles& 
   if (!has_index_) return;
   std::string role = files.role_of(index_path());
   const bool is_file = std::filesystem::is_regular_file(to_path(index_path()), ignored);
-  if (role.empty() && is_file && !is_index_of_edges(index_path()))
+  const bool is_there = std::filesystem::exists(to_path(index_path()), ignored);
+  if (role.empty() && is_there && (!is_file || !is_index_of_edges(index_path())))
     role = "a file with something else";
   refuse_to_replace("the index of the edges", role, index_path());
 }

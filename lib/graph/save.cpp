@@ -57,6 +57,8 @@ Buffer file_bytes(const InitialValues& values, const std::string& path) {
 }
 
 bool holds(const std::string& path, const InitialValues& values) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(to_path(path), ignored)) return false;
   const InputFile file = InputFile::open(path);
   if (file.bytes().size() != (values.bytes + 3) / 4 * 4) return false;
   return std::ranges::equal(file.bytes(), file_bytes(values, path).bytes());

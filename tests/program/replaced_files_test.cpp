@@ -1,6 +1,7 @@
 // No command replaces a file that it reads, is compared with or writes for something else. Each is
 // refused before anything runs, so every file stays as it was.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <map>
 
@@ -122,6 +123,30 @@ TEST_CASE("replaced files: the jobs of a graph's nodes replace nothing that conv
                 {{"convert", "graph", "--to-graph", "/dev/stdout"}, "cannot be a stream"},
                 {{"convert", "graph", "--to-graph", "/dev/null"}, "cannot be a stream"}});
   CHECK(samples.run({"convert", "graph", "--to-ops", "jobs", "-q"}).code == 0);
+}
+
+TEST_CASE("replaced files: pipes and folders in the way of files beside a result") {
+  const Samples samples;
+  const std::vector<std::string> convert{"convert", "onnx/model.onnx", "--dim", "batch=2",
+                                         "--to-graph"};
+  const auto to = [&](const std::string& path) {
+    std::vector<std::string> arguments = convert;
+    arguments.push_back(path);
+    return samples.run(arguments);
+  };
+  REQUIRE(mkfifo((samples / "weights.bin").c_str(), 0600) == 0);
+  fs::create_directory(samples / "bias.bin");
+  const auto done = to("o.json");
+  CHECK_MESSAGE(done.code == 0, done.error);
+  CHECK(fs::file_size(samples / "weights_1.bin") > 0);
+  CHECK(fs::file_size(samples / "bias_1.bin") > 0);
+  fs::remove(samples / "edges/index.json");
+  REQUIRE(mkfifo((samples / "edges/index.json").c_str(), 0600) == 0);
+  check_refused(samples, {{{"run", "graph", "--cpu", "--keep-edges", "edges"},
+                           "the index of the edges would replace a file with something else"}});
+  fs::create_directory(samples / "new");
+  check_refused(samples, {{{"convert", "onnx/model.onnx", "--dim", "batch=2", "--to-graph", "new"},
+                           "new is a folder; name a file inside it"}});
 }
 
 TEST_CASE("replaced files: an output with another name of a golden file is refused") {
