@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "cpp/convert.hpp"
 #include "description_options.hpp"
+#include "fixes/fixes.hpp"
 #include "graph/lower.hpp"
 #include "graph/models.hpp"
 #include "graph/save.hpp"
@@ -24,7 +25,6 @@
 #include "model/run_commands.hpp"
 #include "model_commands.hpp"
 #include "onnx_commands.hpp"
-#include "ops/fixes.hpp"
 #include "spec/description.hpp"
 #include "warnings.hpp"
 

@@ -4,11 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "fixes/fixes.hpp"
 #include "job/bind.hpp"
 #include "job/confined_files.hpp"
 #include "job/file_names.hpp"
 #include "job/folder.hpp"
-#include "ops/fixes.hpp"
 #include "spec/broadcast.hpp"
 #include "tensor/element.hpp"
 

@@ -1,10 +1,10 @@
 #include "layer/explain.hpp"
 
 #include "base/text.hpp"
+#include "fixes/fixes.hpp"
 #include "graph/lower.hpp"
 #include "layer/hresults.hpp"
 #include "model/convert_json.hpp"
-#include "ops/fixes.hpp"
 
 namespace dmlop::layer {
 namespace {

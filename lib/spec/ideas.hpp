@@ -1,5 +1,5 @@
 // Ideas of what would mend a finding, as data. Whoever makes a finding adds those that it knows;
-// ops/fixes.hpp tries them out.
+// fixes/fixes.hpp tries them out.
 #pragma once
 
 #include <string>

@@ -38,6 +38,7 @@ NEAR = {
     "shaders/": "gpu gpu_operators_counted",
     "lib/gpu/": "gpu gpu_operators_counted dispatch launches gpu_fault vulkan_fault device_choice",
     "lib/cpu/": "lp_pooling padding slice1 reverse_subsequences cpu_kernels conformance",
+    "lib/fixes/": "fixes wrong_kinds refusal_values broadcast_advice",
     "lib/ops/": "plan tiling lp_pooling padding slice1 reverse_subsequences conformance",
     "lib/spec/": "spec field_kinds refusal_rules refusal_values refusal_tensors formula",
     "lib/json/": "json refusal far_side", "lib/npy/": "npy ends", "lib/base/": "file text diagnostic ends fault_files",

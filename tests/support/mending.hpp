@@ -4,7 +4,7 @@
 #include <string>
 
 #include "described.hpp"
-#include "ops/fixes.hpp"
+#include "fixes/fixes.hpp"
 
 namespace dmlop::test {
 

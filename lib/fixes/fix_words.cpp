@@ -1,10 +1,10 @@
-#include "ops/fix_words.hpp"
+#include "fixes/fix_words.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "ops/fix_ideas.hpp"
+#include "fixes/fix_ideas.hpp"
 #include "tensor/numpy_words.hpp"
 
 namespace dmlop {

@@ -1,8 +1,8 @@
-#include "ops/fix_search.hpp"
+#include "fixes/fix_search.hpp"
 
 #include <algorithm>
 
-#include "ops/fix_ideas.hpp"
+#include "fixes/fix_ideas.hpp"
 
 namespace dmlop {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "ops/fix_trials.hpp"
+#include "fixes/fix_trials.hpp"
 
 namespace dmlop {
 

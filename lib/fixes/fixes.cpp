@@ -1,16 +1,16 @@
-#include "ops/fixes.hpp"
+#include "fixes/fixes.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.hpp"
-#include "ops/array_changes.hpp"
-#include "ops/common_fixes.hpp"
-#include "ops/fix_ideas.hpp"
-#include "ops/fix_search.hpp"
-#include "ops/fix_trials.hpp"
-#include "ops/fix_words.hpp"
+#include "fixes/array_changes.hpp"
+#include "fixes/common_fixes.hpp"
+#include "fixes/fix_ideas.hpp"
+#include "fixes/fix_search.hpp"
+#include "fixes/fix_trials.hpp"
+#include "fixes/fix_words.hpp"
 #include "ops/operator.hpp"
 #include "spec/ideas.hpp"
 #include "spec/settings.hpp"

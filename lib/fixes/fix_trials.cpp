@@ -1,8 +1,8 @@
-#include "ops/fix_trials.hpp"
+#include "fixes/fix_trials.hpp"
 
 #include <algorithm>
 
-#include "ops/fix_ideas.hpp"
+#include "fixes/fix_ideas.hpp"
 #include "ops/operator.hpp"
 #include "spec/broadcast_check.hpp"
 #include "spec/fitting_example.hpp"

@@ -1,4 +1,4 @@
-#include "ops/array_changes.hpp"
+#include "fixes/array_changes.hpp"
 
 #include "tensor/numpy_words.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ops/array_changes.hpp"
-#include "ops/fix_trials.hpp"
+#include "fixes/array_changes.hpp"
+#include "fixes/fix_trials.hpp"
 #include "spec/description.hpp"
 
 namespace dmlop {

@@ -1,4 +1,4 @@
-#include "ops/common_fixes.hpp"
+#include "fixes/common_fixes.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "ops/fix_ideas.hpp"
-#include "ops/fix_words.hpp"
+#include "fixes/fix_ideas.hpp"
+#include "fixes/fix_words.hpp"
 #include "spec/ideas.hpp"
 #include "tensor/numpy_words.hpp"
 

@@ -1,4 +1,4 @@
-#include "ops/fix_ideas.hpp"
+#include "fixes/fix_ideas.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
-#include "ops/array_changes.hpp"
+#include "fixes/array_changes.hpp"
 #include "spec/settings.hpp"
 #include "tensor/numpy_words.hpp"
 
