@@ -60,7 +60,9 @@ void read_tags(BatchJob& job, FieldReader& reader, const json::Document& documen
   if (refuse_long(reader, document, value, "tags", value.items.size())) return;
   const auto is_text = [](const json::Value& item) { return item.kind == Kind::string; };
   const auto wrong = std::find_if_not(value.items.begin(), value.items.end(), is_text);
-  if (wrong != value.items.end()) reader.expected(*wrong, "tags", "strings only");
+  if (wrong != value.items.end())
+    reader.expected(*wrong, "tags[" + std::to_string(wrong - value.items.begin()) + "]",
+                    "a string");
   for (const json::Value& item : value.items) job.tags.push_back(item.text);
 }
 
@@ -107,14 +109,16 @@ class JobReader {
 
   // Reads a path, or a path for each output.
   void read_expect(const json::Value& value) {
-    const auto add = [&](const std::string& tensor, const json::Value& path) {
-      if (const auto file = read_file(path, "expect", "the path of a .npy file"))
+    const auto add = [&](const std::string& tensor, const json::Value& path,
+                         const std::string& name) {
+      if (const auto file = read_file(path, name, "the path of a .npy file"))
         job_.request.expected.push_back(
             {tensor, file->path, job_.request.confinement, {}, file->raw});
     };
-    if (value.kind != Kind::object) return add("", value);
+    if (value.kind != Kind::object) return add("", value, "expect");
     if (refuse_long(reader_, *job_.document, value, "expect", value.members.size())) return;
-    for (const json::Member& member : value.members) add(member.name, member.value);
+    for (const json::Member& member : value.members)
+      add(member.name, member.value, "expect." + printable(member.name));
   }
 
   // What a job without an operator may mean by another field: "model": "net.onnx".

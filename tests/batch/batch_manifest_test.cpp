@@ -447,7 +447,7 @@ TEST_CASE("wrong fields of jobs are findings with their places") {
   };
   for (const Row& row : std::vector<Row>{
            {R"("tags": "x")", "tags is the string \"x\""},
-           {R"("tags": [1])", "tags is 1"},
+           {R"("tags": ["slow", 1])", "tags[1] is 1, must be a string"},
            {R"("skip": "")", "skip is the string \"\""},
            {R"("skip": true)", "skip is true"},
            {R"("tolerance": 1)", "tolerance is 1"},
@@ -458,7 +458,7 @@ TEST_CASE("wrong fields of jobs are findings with their places") {
            {R"("expect": "-")", "expect is the string \"-\""},
            {R"("expect": {"InputTensor": "golden.npy"})", "InputTensor is an "},
            {R"("expect": {"OutputTenso": "golden.npy"})", "no output \"OutputTenso\""},
-           {R"("expect": {"OutputTensor": ["golden.npy"]})", "expect is an array"},
+           {R"("expect": {"OutputTensor": ["golden.npy"]})", "expect.OutputTensor is an array"},
            {R"("tag": ["x"])", "unknown field \"tag\"; did you mean \"tags\"?"},
        }) {
     CAPTURE(row.fields);
