@@ -32,17 +32,19 @@ bool may_have_other_names(const std::string& path) {
 }  // namespace
 
 void FileRoles::add(const std::string& path, const std::string& role) {
-  if (!path.empty()) roles_.emplace(written_path(path == "-" ? "/dev/stdin" : path), role);
+  if (path.empty()) return;
+  const std::string file = path == "-" ? "/dev/stdin" : path;
+  roles_.emplace(written_path(file), Role{file, role});
 }
 
 std::string FileRoles::role_of(const std::string& given) const {
   const std::string path = given == "-" ? standard_output : given;
   if (path.empty() || may_have_several_writers(path)) return "";
   const auto found = roles_.find(written_path(path));
-  if (found != roles_.end()) return found->second;
+  if (found != roles_.end()) return found->second.role;
   if (!may_have_other_names(path)) return "";
-  for (const auto& [other, role] : roles_) {
-    if (is_same_file(other, path)) return role;
+  for (const auto& [written, other] : roles_) {
+    if (is_same_file(other.path, path)) return other.role;
   }
   return "";
 }

@@ -21,7 +21,11 @@ class FileRoles {
   std::string role_of(const std::string& path) const;
 
  private:
-  std::map<std::string, std::string> roles_;  // by written_path()
+  struct Role {
+    std::string path;  // as it was given
+    std::string role;
+  };
+  std::map<std::string, Role> roles_;  // by written_path()
 };
 
 }  // namespace dmlop
