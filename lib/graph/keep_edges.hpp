@@ -13,7 +13,7 @@ namespace dmlop {
 class EdgeKeeper {
  public:
   /// Chooses a name for each file. Adds a finding for each that would replace one of `files`, and
-  /// for an index.json that is no index of edges. Errors: io_failed.
+  /// for an index.json that is not an index of edges. Errors: io_failed.
   EdgeKeeper(const Model& model, std::string folder, const FileRoles& files,
              Diagnostics& diagnostics);
 
