@@ -45,7 +45,7 @@ struct Diagnostic {
 using Diagnostics = std::vector<Diagnostic>;
 
 /// The finding that an exception is: its kind and what it says, behind "CONTEXT: " if there is one.
-/// Errors: an interruption is no finding, and is thrown on.
+/// Errors: an interruption is not a finding; it is thrown again.
 Diagnostic finding_of(const Error& error, std::string_view context = "");
 
 /// "file:line:column: error: message", then indented lines for rule and suggestion. `word` may be

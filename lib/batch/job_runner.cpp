@@ -170,7 +170,7 @@ class JobRun {
                               findings);
   }
 
-  // A job that is wrong already opens no file, but all that is wrong with its description is said.
+  // Adds what is wrong with the fields of the description. A job that is wrong opens no file.
   void read_fields(Diagnostics& findings) const {
     if (!job_.document || job_.root->kind != json::Value::Kind::object) return;
     const auto has = [&](const char* name) { return job_.root->find(name) != nullptr; };

@@ -31,7 +31,7 @@ def findings_of(text: str) -> List[Finding]:
 
 
 def kind_of(value: Any) -> str:
-    """"an int", "a list"."""
+    """The type of a value in words: "an int", "a list"."""
     name = type(value).__name__
     return ("an " if name[0] in "aeioAEIO" else "a ") + name
 
