@@ -73,13 +73,18 @@ struct Dispatch {
 /// Memory that keeps its bytes from dispatch to dispatch.
 class ResidentBuffer {
  public:
-  explicit ResidentBuffer(std::uint64_t bytes) : bytes_(bytes) {}
+  explicit ResidentBuffer(std::uint64_t bytes) : capacity_(bytes), bytes_(bytes) {}
   virtual ~ResidentBuffer() = default;
   std::uint64_t bytes() const { return bytes_; }
+  /// What it was made with.
+  std::uint64_t capacity() const { return capacity_; }
+  /// Makes it one of the first so many bytes, at most its capacity; the others are slack.
+  void use_first(std::uint64_t bytes) { bytes_ = bytes; }
   /// Its bytes on the host; none in Place::device.
   virtual std::span<std::byte> mapped() { return {}; }
 
  private:
+  std::uint64_t capacity_;
   std::uint64_t bytes_;
 };
 

@@ -260,30 +260,6 @@ Stream& Executor::first_stream() {
   return sets_.front()->stream;
 }
 
-std::unique_ptr<ResidentBuffer> Executor::make_resident_buffer(std::uint64_t bytes) {
-  try {
-    return device_.make_resident_buffer(bytes);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::run_failed || temporaries_.empty()) throw;
-  }
-  temporaries_.clear();
-  return device_.make_resident_buffer(bytes);
-}
-
-ResidentRange Executor::temporary(std::size_t index, std::uint64_t bytes) {
-  // One that is much larger than it needs to be is not kept.
-  constexpr std::uint64_t times_most = 2;
-  const auto fits = [&](const ResidentBuffer& kept) {
-    return kept.bytes() >= bytes && kept.bytes() / times_most <= bytes;
-  };
-  if (index >= temporaries_.size() || !fits(*temporaries_[index])) {
-    // Those behind it go, too, so that the device has room.
-    temporaries_.resize(std::min(index, temporaries_.size()));
-    temporaries_.push_back(device_.make_resident_buffer(bytes));
-  }
-  return {temporaries_[index].get(), 0, bytes};
-}
-
 // Tensors that stand where kernels cannot read or write them are copied.
 void Executor::execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
                                 DispatchTimes& times) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/buffer_pool.hpp"
 #include "gpu/device.hpp"
 #include "gpu/steps.hpp"
 #include "gpu/stream.hpp"
@@ -38,10 +39,11 @@ TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOption
 /// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
 
-/// What a device keeps from run to run: its streams, and the buffers of tiles and temporaries.
+/// What a device keeps from run to run: its streams, and its memory.
 class Executor {
  public:
-  explicit Executor(Device& device) : device_(device) {}
+  explicit Executor(Device& device)
+      : device_(device), pool_(std::make_shared<BufferPool>(device)) {}
 
   /// Executes the kernel in tiles; every output byte reaches the sink once; the tiles' times are
   /// added up. False, with nothing done, where tile_use() refuses it. Errors: run_failed, and what
@@ -50,14 +52,12 @@ class Executor {
                              std::span<const std::span<const std::byte>> inputs,
                              const ExecuteOptions& options, const Sink& sink, DispatchTimes& times);
 
-  /// A buffer of the device. If there is no room, temporaries of earlier plans are given back
-  /// first. Errors: run_failed.
-  std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
-  /// The buffer of a plan's temporary, which the next plan gets again: drivers clear the memory of
-  /// a new one, while kernels run. Asked for from 0 on; what was in it is lost. Errors: run_failed.
-  ResidentRange temporary(std::size_t index, std::uint64_t bytes);
-
-  void forget_temporaries() { temporaries_.clear(); }
+  /// A buffer of the device, as of BufferPool::take(). Errors: run_failed.
+  std::shared_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) {
+    return pool_->take(bytes);
+  }
+  /// Frees the memory of the device that nobody holds.
+  void free_unused_memory() { pool_->clear(); }
 
   /// Why kernels cannot be given the ranges of buffers of the device, in words that follow
   /// "because"; "" where they can.
@@ -73,7 +73,7 @@ class Executor {
   /// Waits for what a failed execute() left running and forgets it.
   void reset() {
     sets_.clear();
-    temporaries_.clear();
+    pool_->clear();
   }
 
  private:
@@ -91,7 +91,7 @@ class Executor {
   Stream& first_stream();
 
   Device& device_;
-  std::vector<std::unique_ptr<ResidentBuffer>> temporaries_;
+  std::shared_ptr<BufferPool> pool_;
   std::vector<std::unique_ptr<Set>> sets_;  // go first: their streams wait for what uses the others
 };
 

@@ -133,9 +133,9 @@ void Backend::on_gpu(Action&& action) {
   }
 }
 
-std::unique_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
+std::shared_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t bytes) {
   if (!gpu_) return nullptr;
-  std::unique_ptr<gpu::ResidentBuffer> buffer;
+  std::shared_ptr<gpu::ResidentBuffer> buffer;
   on_gpu([&](gpu::Executor& executor) { buffer = try_resident_buffer(executor, bytes); });
   return buffer;
 }

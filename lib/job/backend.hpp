@@ -71,7 +71,7 @@ class Backend {
 
   /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
   /// for it. Errors: device_lost.
-  std::unique_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
+  std::shared_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
   /// Executes a plan on such buffers, given by slot; temporaries get their own. False, with nothing
   /// done, where the GPU cannot run it so. Errors: run_failed, device_lost, interrupted.
   [[nodiscard]] bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,

@@ -99,7 +99,7 @@ class PlanOnDevice {
 
   const Plan& plan_;
   Backend& backend_;
-  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers_;
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>> buffers_;
   std::vector<gpu::ResidentRange> ranges_;  // by slot
   Bytes output_;
 };

@@ -74,9 +74,9 @@ void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& o
   for (const Pass& pass : plan.passes) gpu::prepare_tiles(device, pass.kernel, options);
 }
 
-std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
+std::shared_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
                                                          std::uint64_t bytes) {
-  std::unique_ptr<gpu::ResidentBuffer> buffer;
+  std::shared_ptr<gpu::ResidentBuffer> buffer;
   return has_room([&] { buffer = executor.make_resident_buffer(bytes); }) ? std::move(buffer)
                                                                           : nullptr;
 }
@@ -84,7 +84,7 @@ std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,
                             const OutputSink& sink, gpu::DispatchTimes& times) {
   if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
-  if (options.device_memory_bytes != 0) executor_.forget_temporaries();  // they would count
+  if (options.device_memory_bytes != 0) executor_.free_unused_memory();  // it would count
   const Streaming streaming = streaming_of(plan_, device_, options);
   if (streaming.is_best) return stream(inputs, options, sink, times);
   std::string refusal = upload_and_run(inputs, options.device_memory_bytes, sink, times);
@@ -121,7 +121,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
            counted(bytes, "byte") + ", and " + option_text("--device-memory") + " allows " +
            std::to_string(device_memory_bytes);
-  std::vector<std::unique_ptr<gpu::ResidentBuffer>> buffers;
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>> buffers;
   std::vector<gpu::ResidentRange> ranges(plan_.slots.size());
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
@@ -158,12 +158,13 @@ std::string DevicePlan::run_steps(const gpu::Steps& found,
                                   gpu::DispatchTimes& times) {
   std::vector<gpu::ResidentRange> ranges(slots.begin(), slots.end());
   ranges.resize(found.slots.size());
-  std::size_t temporaries = 0;
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>> temporaries;
   for (std::size_t i = 0; i < found.slots.size(); ++i) {
     const Slot& slot = found.slots[i];
     if (slot.kind != SlotKind::temporary) continue;
-    if (!has_room([&] { ranges[i] = executor_.temporary(temporaries++, slot.bytes()); }))
-      return no_room_for(slot);
+    temporaries.push_back(try_resident_buffer(executor_, slot.bytes()));
+    if (!temporaries.back()) return no_room_for(slot);
+    ranges[i] = {temporaries.back().get(), 0, slot.bytes()};
   }
   std::string refusal = executor_.resident_refusal(ranges);
   if (refusal.empty()) executor_.execute_resident(found.steps, ranges, times);

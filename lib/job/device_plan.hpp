@@ -20,7 +20,7 @@ bool can_be_streamed(const Plan& plan);
 void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& options);
 
 /// A buffer of the device; null where it has no room. Errors: device_lost.
-std::unique_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
+std::shared_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
                                                          std::uint64_t bytes);
 
 class DevicePlan {
@@ -34,7 +34,7 @@ class DevicePlan {
   std::string run(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
                   gpu::DispatchTimes& times);
 
-  /// The same on buffers of the device, given by slot; temporaries are the executor's.
+  /// The same on buffers of the device, given by slot; temporaries get their own.
   std::string run_resident(std::span<const gpu::ResidentRange> slots, gpu::DispatchTimes& times);
 
  private:

@@ -96,25 +96,24 @@ std::string run_again(const Plan& plan, gpu::Device& device, gpu::Executor& exec
           [](std::size_t, std::uint64_t, std::span<const std::byte>) {}, times);
 }
 
-TEST_CASE("record: the next plan gets the temporaries of the last one") {
+TEST_CASE("record: the next plan gets the memory of the last one") {
   const auto plan = example_plan(*find_spec("BATCH_NORMALIZATION_TRAINING"));
   REQUIRE(plan);
-  const std::size_t temporaries = plan->slots_of(SlotKind::temporary).size();
-  REQUIRE(temporaries > 0);
+  REQUIRE(plan->slots_of(SlotKind::temporary).size() > 0);
   Record record;
   const auto device = make_recorded_device(record);
   gpu::Executor executor(*device);
   REQUIRE(run_again(*plan, *device, executor) == "");
   const std::uint64_t kept = record.device_bytes, made = record.device_buffers;
   REQUIRE(run_again(*plan, *device, executor) == "");
-  CHECK(record.device_buffers == made + plan->slots.size() - temporaries);
+  CHECK(record.device_buffers == made);
   CHECK(record.device_bytes == kept);
-  executor.forget_temporaries();
+  executor.free_unused_memory();
   CHECK(record.device_bytes < kept);
   CHECK(text_of(record) == "");
 }
 
-TEST_CASE("record: kept temporaries make room for other buffers, and do not exceed a limit") {
+TEST_CASE("record: memory that nobody uses makes room for buffers, and does not exceed a limit") {
   const auto plan = example_plan(*find_spec("BATCH_NORMALIZATION_TRAINING"));
   REQUIRE(plan);
   Record record;
@@ -123,7 +122,7 @@ TEST_CASE("record: kept temporaries make room for other buffers, and do not exce
   REQUIRE(run_again(*plan, *device, executor) == "");
   record.device_room = record.most_device_bytes;
   const std::uint64_t first_most = record.most_device_bytes;
-  REQUIRE(run_again(*plan, *device, executor) == "");  // kept ones and new ones fit
+  REQUIRE(run_again(*plan, *device, executor) == "");
   const std::uint64_t larger = record.device_room - record.device_bytes + 64;
   CHECK(executor.make_resident_buffer(larger)->bytes() == larger);
   CHECK_THROWS_AS(executor.make_resident_buffer(first_most), Error);
@@ -132,27 +131,6 @@ TEST_CASE("record: kept temporaries make room for other buffers, and do not exce
   REQUIRE(run_again(*plan, *device, executor, std::uint64_t{1} << 20) == "");
   CHECK(record.most_device_bytes <= first_most);
   CHECK(text_of(record) == "");
-}
-
-TEST_CASE("record: a temporary of another size takes the place of the kept one") {
-  Record record;
-  const auto device = make_recorded_device(record);
-  gpu::Executor executor(*device);
-  const auto buffer_of = [&](std::size_t index, std::uint64_t bytes) {
-    const gpu::ResidentRange range = executor.temporary(index, bytes);
-    CHECK(range.offset == 0);
-    CHECK(range.bytes == bytes);
-    return range.buffer->bytes();
-  };
-  CHECK(buffer_of(0, 1000) == 1000);
-  CHECK(buffer_of(1, 3000) == 3000);
-  CHECK(buffer_of(0, 500) == 1000);  // at most twice as large
-  CHECK(buffer_of(1, 3000) == 3000);
-  CHECK(record.device_buffers == 2);
-  CHECK(buffer_of(0, 499) == 499);
-  CHECK(buffer_of(0, 500) == 500);
-  CHECK(buffer_of(1, 3000) == 3000);
-  CHECK(record.device_buffers == 5);
 }
 
 TEST_CASE("record: a stage waits for the one before it, in one submission and across several") {

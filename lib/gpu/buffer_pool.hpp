@@ -1,0 +1,38 @@
+// Keeps the memory of a device from use to use: drivers take long to make a buffer and to clear it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "gpu/device.hpp"
+
+namespace dmlop::gpu {
+
+/// Several threads may use it. The device must outlive what it hands out.
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
+ public:
+  explicit BufferPool(Device& device);
+
+  /// A buffer of so many bytes, which hold anything. It comes back when nobody holds it any more.
+  /// If the device has no room, what came back is freed first. Errors: as Device::make_buffer.
+  std::shared_ptr<ResidentBuffer> take(std::uint64_t bytes);
+  /// Frees what came back. False if that was nothing.
+  bool clear() noexcept;
+
+ private:
+  using Free = std::multimap<std::uint64_t, std::unique_ptr<ResidentBuffer>>;
+
+  std::unique_ptr<ResidentBuffer> find(std::uint64_t bytes);
+  std::unique_ptr<ResidentBuffer> make(std::uint64_t bytes);
+  void put_back(std::unique_ptr<ResidentBuffer> buffer) noexcept;
+
+  Device& device_;
+  const std::uint64_t bytes_most_;  // that are kept while nobody uses them
+  std::mutex mutex_;
+  Free free_;  // by capacity
+  std::uint64_t free_bytes_ = 0;
+};
+
+}  // namespace dmlop::gpu
