@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "interface/runner.hpp"
 #include "model/outputs.hpp"
+#include "model/prepared_model.hpp"
 #include "model/run_commands.hpp"
 #include "model/runtime.hpp"
 #include "program/load.hpp"
@@ -12,12 +13,15 @@
 namespace dmlop {
 
 struct Program::State {
+  explicit State(LoweredGraph lowered) : graph(std::move(lowered)), runners(graph.model) {}
+
   LoweredGraph graph;
   std::vector<BufferInfo> inputs = {};
   std::vector<TensorInfo> outputs = {};
   std::vector<NodeInfo> nodes = {};
   std::vector<Finding> warnings = {};
   std::vector<std::string> constants = {};  // the inputs that were known when it was read
+  mutable Runners runners;
 };
 
 namespace {
@@ -160,8 +164,8 @@ Program::Program(const Operation& source)
     : state_(with_failures([&] {
         ReadProgram read = read_program(source);
         if (!read.graph) throw to_failure(read.findings);
-        auto state = std::make_shared<State>();
-        state->graph = std::move(*read.graph);
+        auto state = std::make_shared<State>(std::move(*read.graph));
+        keep_constants_in_memory(state->graph.model);
         state->inputs = inputs_of(state->graph);
         state->outputs = outputs_of(state->graph.model);
         state->nodes = nodes_of(state->graph.model);
@@ -186,10 +190,11 @@ const std::vector<Finding>& Program::warnings() const noexcept {
 std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>& inputs,
                                 std::vector<Tensor>* edges) {
   return with_failures([&] {
-    LoweredGraph graph = program.state_->graph;
+    const std::shared_ptr<const Program::State> state = program.state_;
+    LoweredGraph graph = state->graph;
     PackedInputs packed(inputs);
     Diagnostics findings;
-    for (const std::string& name : program.state_->constants) {
+    for (const std::string& name : state->constants) {
       const auto is_its = [&](const NamedFile& file) { return file.tensor == name; };
       if (std::erase_if(packed.files, is_its) == 0) continue;
       findings.push_back({.kind = ErrorKind::usage,
@@ -200,7 +205,8 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
     bind_inputs(graph, {.inputs = packed.files, .is_of_library = true}, findings);
     if (!findings.empty()) throw to_failure(findings);
     const Model& model = graph.model;
-    Runtime runtime(model, state_->backend, state_->execution);
+    Runtime runtime(model, state_->backend, state_->execution,
+                    state->runners.prepared_by(state_->programs));
     const std::vector<std::size_t> results = results_of(model);
     run_commands(model, results, {&runtime}, [&](const ModelCommand& command, std::size_t) {
       const auto* dispatch = std::get_if<DispatchCommand>(&command);

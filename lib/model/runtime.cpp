@@ -62,27 +62,18 @@ bool has_packed_outputs(const Runtime::Step& step) {
                      [&](std::size_t slot) { return step.slots[slot].strides.empty(); });
 }
 
-// Whether a dispatch writes each resource.
-std::vector<bool> written_resources(const Model& model) {
-  std::vector<bool> written(model.resources.size());
-  for (const ModelCommand& command : model.commands) {
-    const auto* dispatch = std::get_if<DispatchCommand>(&command);
-    if (dispatch == nullptr) continue;
-    const OperatorSpec& spec = *model.dispatchables[dispatch->dispatchable].description->spec;
-    for (const TensorBinding& binding : dispatch->bindings) {
-      if (spec.find_field(binding.tensor)->is_output()) written[binding.range.resource] = true;
-    }
-  }
-  return written;
-}
-
 }  // namespace
 
 Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& options)
-    : model_(model), backend_(backend), options_(options) {
-  const std::vector<bool> written = written_resources(model);
-  for (std::size_t i = 0; i < model.resources.size(); ++i)
-    memories_.push_back(filled(model.resources[i], written[i]));
+    : Runtime(model, backend, options, std::make_shared<PreparedModel>(model)) {}
+
+Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& options,
+                 std::shared_ptr<PreparedModel> prepared)
+    : model_(model), backend_(backend), options_(options), prepared_(std::move(prepared)) {
+  for (std::size_t i = 0; i < model.resources.size(); ++i) {
+    memories_.push_back(filled(model.resources[i], prepared_->is_written(i)));
+    if (prepared_->is_kept(i)) memories_.back().constant = i;
+  }
   keep_owned(model);
 }
 
@@ -148,16 +139,8 @@ Runtime::Place Runtime::place_of(const Slot& slot, const DispatchCommand& comman
   return place;
 }
 
-const Plan& Runtime::plan_of(std::size_t dispatchable) {
-  plans_.resize(model_.dispatchables.size());
-  auto& plan = plans_[dispatchable];
-  if (!plan)
-    plan = std::make_unique<const Plan>(make_plan(*model_.dispatchables[dispatchable].description));
-  return *plan;
-}
-
 Runtime::BoundPlan Runtime::bind(const DispatchCommand& command) {
-  BoundPlan bound{plan_of(command.dispatchable), {}};
+  BoundPlan bound{prepared_->plan(command.dispatchable), {}};
   for (const Slot& slot : bound.plan.slots) {
     const bool is_bound = slot.kind != SlotKind::temporary;
     bound.slots.push_back(is_bound ? place_of(slot, command) : Place{});
@@ -203,13 +186,36 @@ std::span<std::byte> Runtime::on_host(Memory& memory) {
   return memory.host.bytes();
 }
 
+std::shared_ptr<gpu::ResidentBuffer> Runtime::uploaded(Memory& memory) {
+  auto buffer = memory.device ? memory.device : backend_.make_resident_buffer(memory.size());
+  if (buffer) backend_.write_resident({buffer.get(), 0, memory.size()}, on_host(memory));
+  return buffer;
+}
+
 bool Runtime::on_device(Memory& memory) {
   if (memory.device_is_current) return true;
+  const auto upload = [&] { return uploaded(memory); };
+  memory.device = memory.constant ? prepared_->constant(*memory.constant, upload) : upload();
+  memory.device_is_current = memory.device != nullptr;
+  return memory.device_is_current;
+}
+
+bool Runtime::has_room_on_device(Memory& memory) {
   if (!memory.device) memory.device = backend_.make_resident_buffer(memory.size());
-  if (!memory.device) return false;
-  backend_.write_resident({memory.device.get(), 0, memory.size()}, on_host(memory));
-  memory.device_is_current = true;
-  return true;
+  return memory.device != nullptr;
+}
+
+// Whether a dispatch reads none of the bytes that an output has before: it writes all of them,
+// except for the padding.
+bool Runtime::is_overwritten(const BoundPlan& bound, std::size_t slot) {
+  const Place& place = bound.slots[slot];
+  constexpr std::uint64_t padding_most = 3;
+  if (bound.plan.slots[slot].kind != SlotKind::output || place.offset != 0 ||
+      bound.plan.slots[slot].bytes() + padding_most < place.memory->size())
+    return false;
+  const std::vector<std::size_t> inputs = bound.plan.slots_of(SlotKind::input);
+  return std::ranges::none_of(
+      inputs, [&](std::size_t input) { return bound.slots[input].memory == place.memory; });
 }
 
 bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
@@ -220,14 +226,18 @@ bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& tim
     const Place& place = bound.slots[i];
     const Slot& slot = bound.plan.slots[i];
     if (!place.strides.empty()) return false;
-    if (place.memory != nullptr && !on_device(*place.memory)) return false;
+    if (place.memory != nullptr &&
+        !(is_overwritten(bound, i) ? has_room_on_device(*place.memory) : on_device(*place.memory)))
+      return false;
     gpu::ResidentBuffer* buffer = place.memory != nullptr ? place.memory->device.get() : nullptr;
     const bool is_output = slot.kind == SlotKind::output;
     ranges.push_back({buffer, place.offset, is_output ? slot.bytes() : place.bytes});
   }
   if (!backend_.execute_resident(bound.plan, ranges, times)) return false;
-  for (const std::size_t slot : bound.plan.slots_of(SlotKind::output))
+  for (const std::size_t slot : bound.plan.slots_of(SlotKind::output)) {
     bound.slots[slot].memory->host_is_current = false;
+    bound.slots[slot].memory->device_is_current = true;
+  }
   ++resident_dispatches_;
   return true;
 }

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "job/backend.hpp"
 #include "model/model.hpp"
+#include "model/prepared_model.hpp"
 
 namespace dmlop {
 
@@ -21,6 +23,10 @@ class Runtime {
   /// they are. The arguments must
   /// outlive this. Errors: run_failed if there is no memory for a buffer.
   Runtime(const Model& model, Backend& backend, const ExecutionOptions& options);
+  /// One of several runs on the backend, which have prepared it together. The prepared model may
+  /// be of another copy of this model, whose inputs have no values.
+  Runtime(const Model& model, Backend& backend, const ExecutionOptions& options,
+          std::shared_ptr<PreparedModel> prepared);
 
   /// Executes an operator. Its output replaces exactly its own bytes in the buffer. Errors: as
   /// check_indices and Backend::execute.
@@ -75,9 +81,10 @@ class Runtime {
     Buffer host;
     const InitialValues* source = nullptr;   // of `mapped`; null: the bytes are in `host`
     std::span<const std::byte> mapped = {};  // that nothing writes
-    std::unique_ptr<gpu::ResidentBuffer> device = nullptr;
+    std::shared_ptr<gpu::ResidentBuffer> device = nullptr;
     bool host_is_current = true;
     bool device_is_current = false;
+    std::optional<std::size_t> constant = {};  // the resource that all runs share on the device
 
     std::uint64_t size() const { return source != nullptr ? mapped.size() : host.size(); }
   };
@@ -101,15 +108,17 @@ class Runtime {
   /// Copies buffers for inputs that DirectML owns, which keep the values that they have when the
   /// model starts.
   void keep_owned(const Model& model);
-  /// Made once for all dispatches.
-  const Plan& plan_of(std::size_t dispatchable);
   BoundPlan bind(const DispatchCommand& command);
   Place place_of(const Slot& slot, const DispatchCommand& command);
   void require_indices(const BoundPlan& bound, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
+  std::shared_ptr<gpu::ResidentBuffer> uploaded(Memory& memory);
   /// Returns false if the GPU has no room.
   bool on_device(Memory& memory);
+  /// The same without the bytes, which a dispatch overwrites.
+  bool has_room_on_device(Memory& memory);
+  static bool is_overwritten(const BoundPlan& bound, std::size_t slot);
   /// Returns false and does nothing if the plan has to run from the host's memory.
   bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
   Execution dispatch_from_host(const BoundPlan& bound);
@@ -117,9 +126,9 @@ class Runtime {
   const Model& model_;
   Backend& backend_;
   ExecutionOptions options_;
-  std::vector<Memory> memories_;                    // of each resource
-  std::vector<std::vector<Memory>> owned_;          // of each dispatchable, for each owned input
-  std::vector<std::unique_ptr<const Plan>> plans_;  // of each dispatchable; null: not made yet
+  std::shared_ptr<PreparedModel> prepared_;
+  std::vector<Memory> memories_;            // of each resource
+  std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
   std::vector<std::string> devices_;
   std::uint64_t resident_dispatches_ = 0;
 };

@@ -178,6 +178,31 @@ TEST_CASE("model runs: buffers stay on a GPU between dispatches, unless one need
   });
 }
 
+TEST_CASE("model runs: runs that share constants and memory compute each from its own input") {
+  Model model = valid_model(
+      model_text(resource("In", "INT32", "[1, 2, 3, 4]") + ", " + resource("Constant", "INT32", "[10, 20, 30, 40, 50]") + ", " +
+                     resource("Middle", "INT32", zeros) + ", " + resource("Out", "INT32", zeros),
+                 edge("pad", four, five) + ", " + R"("add": {"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": )" + five + R"(, "BTensor": )" + five + R"(, "OutputTensor": )" + five + "}}",
+                 dispatch("pad", "\"In\"", "\"Middle\"") +
+                     R"(, {"type": "dispatch", "dispatchable": "add", "bindings": {"ATensor": "Middle", "BTensor": "Constant", "OutputTensor": "Out"}})"));
+  model.resources[0].initial.fill = nullptr;
+  on_every_backend([&](dmlop::Backend& backend, const dmlop::ExecutionOptions& options) {
+    const auto prepared = std::make_shared<dmlop::PreparedModel>(model, dmlop::PreparedModel::Keep::plans_and_constants);
+    for (const std::int32_t more : {0, 100, -7}) {
+      Model bound = model;
+      bound.resources[0].initial.fill = [&](std::span<std::byte> to) {
+        const std::vector<std::int32_t> input{1 + more, 2 + more, 3 + more, 4 + more};
+        std::memcpy(to.data(), input.data(), to.size());
+      };
+      Runtime runtime(bound, backend, options, prepared);
+      run_dispatches(bound, runtime);
+      const auto out = values_of<std::int32_t>(runtime.contents(3));
+      CHECK(std::vector<std::int32_t>(out.begin(), out.begin() + 5) ==
+            std::vector<std::int32_t>{11 + more, 21 + more, 32 + more, 43 + more, 54 + more});
+    }
+  });
+}
+
 TEST_CASE("model runs: an output may be another part of the resource that holds the input") {
   check_out<std::int32_t>(
       model_text(resource("Out", "INT32", "[1, 2, 3, 4, 0, 0, 0, 0, 0]"), edge("pad", four, five),

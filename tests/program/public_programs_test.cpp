@@ -254,6 +254,43 @@ TEST_CASE("public programs: a graph tells what it is, and runs with its edges") 
   CHECK(std::ranges::equal(edges[1].elements<float>(), std::vector<float>{5, 7, 13, 15}));
 }
 
+TEST_CASE("public programs: runners and programs may go in any order, and threads share them") {
+  const std::vector<float> image(16, 2);
+  const std::vector<dmlop::Input> inputs{{"image", view(image, {1, 1, 4, 4})}};
+  const auto check_run = [&](dmlop::Runner& runner, const dmlop::Program& program) {
+    const auto outputs = runner.run(program, inputs);
+    REQUIRE(outputs.size() == 1);
+    CHECK(outputs[0].elements<float>()[0] == 3);
+  };
+  std::vector<std::string> devices{"cpu"};
+  for (const auto& device : dmlop::devices()) {
+    if (device.spec == "vulkan:0") devices.push_back(device.spec);
+  }
+  for (const std::string& device : devices) {
+    CAPTURE(device);
+    auto program = std::make_unique<dmlop::Program>(dmlop::Operation{.file = graph_file});
+    auto first = std::make_unique<dmlop::Runner>(dmlop::RunnerOptions{.device = device});
+    dmlop::Runner second({.device = device});
+    check_run(*first, *program);
+    check_run(second, *program);
+    first.reset();
+    check_run(second, *program);
+    std::vector<std::thread> threads;
+    std::atomic<int> right = 0;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        const auto outputs = second.run(*program, inputs);
+        if (outputs.size() == 1 && outputs[0].elements<float>()[0] == 3) ++right;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == 4);
+    program.reset();
+    const dmlop::Program other({.file = graph_file});
+    check_run(second, other);
+  }
+}
+
 TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a model") {
   const std::string json = read_file(graph_file);
   CHECK(dmlop::Program({.text = json}).nodes().size() == 3);

@@ -1,0 +1,73 @@
+#include "model/prepared_model.hpp"
+
+#include "base/buffer.hpp"
+#include "base/text.hpp"
+#include "ops/operator.hpp"
+
+namespace dmlop {
+namespace {
+
+std::vector<bool> written_resources(const Model& model) {
+  std::vector<bool> is_written(model.resources.size());
+  for (const ModelCommand& command : model.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) continue;
+    const OperatorSpec& spec = *model.dispatchables[dispatch->dispatchable].description->spec;
+    for (const TensorBinding& binding : dispatch->bindings) {
+      if (spec.find_field(binding.tensor)->is_output()) is_written[binding.range.resource] = true;
+    }
+  }
+  return is_written;
+}
+
+}  // namespace
+
+PreparedModel::PreparedModel(const Model& model, Keep keep)
+    : model_(model),
+      is_written_(written_resources(model)),
+      is_kept_(model.resources.size()),
+      plans_(model.dispatchables.size()),
+      constants_(model.resources.size()) {
+  if (keep == Keep::plans) return;
+  for (std::size_t i = 0; i < is_kept_.size(); ++i)
+    is_kept_[i] = !is_written_[i] && model.resources[i].initial.fill;
+}
+
+const Plan& PreparedModel::plan(std::size_t dispatchable) {
+  const std::scoped_lock lock(mutex_);
+  auto& plan = plans_[dispatchable];
+  if (!plan)
+    plan = std::make_unique<const Plan>(make_plan(*model_.dispatchables[dispatchable].description));
+  return *plan;
+}
+
+std::shared_ptr<gpu::ResidentBuffer> PreparedModel::constant(
+    std::size_t resource, const std::function<std::shared_ptr<gpu::ResidentBuffer>()>& upload) {
+  const std::scoped_lock lock(mutex_);
+  auto& constant = constants_[resource];
+  if (!constant) constant = upload();
+  return constant;
+}
+
+void keep_constants_in_memory(Model& model) {
+  const std::vector<bool> is_written = written_resources(model);
+  for (std::size_t i = 0; i < model.resources.size(); ++i) {
+    Resource& resource = model.resources[i];
+    InitialValues& initial = resource.initial;
+    const bool is_mapped = initial.mapped.size() >= resource.size;
+    if (is_written[i] || !initial.fill || is_mapped || resource.offset != 0) continue;
+    const auto memory =
+        std::make_shared<Buffer>(resource.size, '"' + printable(resource.name) + '"');
+    initial.fill(memory->bytes().first(initial.bytes));
+    // The file or the text that the values come from is let go.
+    const auto fill = [memory](std::span<std::byte> to) {
+      copy_in_pieces(memory->bytes().first(to.size()), to.data());
+    };
+    initial = {.data_type = initial.data_type,
+               .bytes = initial.bytes,
+               .fill = fill,
+               .mapped = memory->bytes()};
+  }
+}
+
+}  // namespace dmlop

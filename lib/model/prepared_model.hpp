@@ -1,0 +1,52 @@
+// What all runs of a model on one device have in common: the plans of its operators and, on a GPU,
+// the resources that no dispatch writes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gpu/device.hpp"
+#include "model/model.hpp"
+#include "ops/plan.hpp"
+
+namespace dmlop {
+
+/// Several threads may use it.
+class PreparedModel {
+ public:
+  enum class Keep { plans, plans_and_constants };
+
+  /// Constants are those resources that have values now and that no dispatch writes. They are kept
+  /// on the device for the next run only if `keep` says so. The model must outlive it.
+  explicit PreparedModel(const Model& model, Keep keep = Keep::plans);
+
+  /// The plan of a dispatchable, which is made when it is first asked for. Errors: as make_plan().
+  const Plan& plan(std::size_t dispatchable);
+  /// Whether a dispatch writes the resource.
+  bool is_written(std::size_t resource) const { return is_written_[resource]; }
+  /// Whether the resource is a constant that is kept on the device.
+  bool is_kept(std::size_t resource) const { return is_kept_[resource]; }
+  /// Such a constant on the device; `upload` puts it there the first time. Null where it returns
+  /// null. Errors: as `upload`.
+  std::shared_ptr<gpu::ResidentBuffer> constant(
+      std::size_t resource, const std::function<std::shared_ptr<gpu::ResidentBuffer>()>& upload);
+
+ private:
+  const Model& model_;
+  std::vector<bool> is_written_;  // each resource
+  std::vector<bool> is_kept_;     // each resource
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<const Plan>> plans_;  // of each dispatchable; null: not made yet
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>>
+      constants_;  // of each resource; null: not there
+};
+
+/// Reads the initial values of resources that no dispatch writes into memory, so that runs need not
+/// copy them any more. Files that are mapped stay where they are. Errors: run_failed without
+/// memory for them; io_failed.
+void keep_constants_in_memory(Model& model);
+
+}  // namespace dmlop

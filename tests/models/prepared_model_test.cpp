@@ -1,0 +1,127 @@
+// What several runs of a model have in common (model/prepared_model.hpp).
+#include "model/prepared_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "folder.hpp"
+#include "job/backend.hpp"
+#include "model.hpp"
+#include "model/runtime.hpp"
+#include "recorded_device.hpp"
+
+namespace dmlop::test::prepared_model_test {
+namespace {
+
+using Values = std::vector<std::int32_t>;
+
+/// Sum = In + Constant, Out = Sum + Constant.
+const std::string model_text = R"({
+  "resources": {
+    "In": {"initialValuesDataType": "INT32", "initialValues": [1, 2, 3]},
+    "Constant": {"initialValuesDataType": "INT32", "initialValues": [10, 20, 30]},
+    "Sum": {"initialValuesDataType": "INT32", "initialValues": {"valueCount": 3, "value": 0}},
+    "Out": {"initialValuesDataType": "INT32", "initialValues": {"valueCount": 3, "value": 0}}
+  },
+  "dispatchables": {
+    "add": {"type": "ELEMENT_WISE_ADD",
+            "desc": {"ATensor": {"DataType": "INT32", "Sizes": [3]}, "BTensor": {"DataType": "INT32", "Sizes": [3]},
+                     "OutputTensor": {"DataType": "INT32", "Sizes": [3]}}}
+  },
+  "commands": [
+    {"type": "dispatch", "dispatchable": "add", "bindings": {"ATensor": "In", "BTensor": "Constant", "OutputTensor": "Sum"}},
+    {"type": "dispatch", "dispatchable": "add", "bindings": {"ATensor": "Sum", "BTensor": "Constant", "OutputTensor": "Out"}}
+  ]
+})";
+constexpr std::size_t in = 0, constant = 1, sum = 2, out = 3;
+
+void set(Model& model, std::size_t resource, const Values& values) {
+  InitialValues& initial = model.resources[resource].initial;
+  initial.fill = [values](std::span<std::byte> to) {
+    std::memcpy(to.data(), values.data(), to.size());
+  };
+  initial.mapped = {};
+}
+
+/// A model whose input has no values yet.
+Model without_input() {
+  Model model = valid_model(model_text);
+  model.resources[in].initial.fill = nullptr;
+  return model;
+}
+
+void run(Runtime& runtime, const Model& model) {
+  for (const ModelCommand& command : model.commands)
+    runtime.dispatch(std::get<DispatchCommand>(command));
+}
+
+Values values_of(std::span<const std::byte> bytes) {
+  Values values(bytes.size() / sizeof(std::int32_t));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+TEST_CASE("prepared model: it knows what is written, and what may be kept") {
+  const Model model = without_input();
+  const PreparedModel prepared(model, PreparedModel::Keep::plans_and_constants);
+  CHECK(prepared.is_kept(constant));
+  CHECK(!prepared.is_kept(in));
+  CHECK(!prepared.is_kept(sum));
+  CHECK(prepared.is_written(sum));
+  CHECK(prepared.is_written(out));
+  CHECK(!prepared.is_written(constant));
+  CHECK(!PreparedModel(model).is_kept(constant));
+}
+
+TEST_CASE(
+    "prepared model: runs share constants on a device, and upload nothing that is overwritten") {
+  Record record;
+  Backend backend(make_recorded_device(record));
+  const Model model = without_input();
+  const auto prepared =
+      std::make_shared<PreparedModel>(model, PreparedModel::Keep::plans_and_constants);
+  const auto uploads_of_run = [&](std::shared_ptr<PreparedModel> shared) {
+    Model bound = model;
+    set(bound, in, {1, 2, 3});
+    const std::uint64_t before = record.submissions;
+    Runtime runtime = shared ? Runtime(bound, backend, {.threads = 1}, shared)
+                             : Runtime(bound, backend, {.threads = 1});
+    run(runtime, bound);
+    CHECK(runtime.resident_dispatches() == 2);
+    return record.submissions - before - 2;  // each dispatch is one
+  };
+  CHECK(uploads_of_run(nullptr) == 2);  // of the input and of the constant
+  CHECK(uploads_of_run(prepared) == 2);
+  CHECK(uploads_of_run(prepared) == 1);  // of the input
+  CHECK(record.faults.empty());
+}
+
+TEST_CASE("prepared model: constants are read into memory once") {
+  Model model = without_input();
+  int reads = 0;
+  const auto fill = model.resources[constant].initial.fill;
+  model.resources[constant].initial.fill = [&reads, fill](std::span<std::byte> to) {
+    ++reads;
+    fill(to);
+  };
+  model.resources[constant].initial.mapped = {};
+  const std::uint64_t bytes = model.resources[constant].initial.bytes;
+  keep_constants_in_memory(model);
+  CHECK(reads == 1);
+  CHECK(model.resources[constant].initial.bytes == bytes);
+  CHECK(model.resources[constant].initial.data_type == DataType::Int32);
+  Backend cpu;
+  for (const Values& input : {Values{1, 2, 3}, Values{-1, 0, 5}}) {
+    Model bound = model;
+    set(bound, in, input);
+    Runtime runtime(bound, cpu, {.threads = 1});
+    run(runtime, bound);
+    CHECK(values_of(runtime.contents(out)) == Values{input[0] + 20, input[1] + 40, input[2] + 60});
+    CHECK(values_of(runtime.contents(constant)) == Values{10, 20, 30});
+  }
+  CHECK(reads == 1);
+}
+
+}  // namespace
+}  // namespace dmlop::test::prepared_model_test
