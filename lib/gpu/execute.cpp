@@ -261,26 +261,39 @@ Stream& Executor::first_stream() {
 }
 
 // Tensors that stand where kernels cannot read or write them are copied.
-void Executor::execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
-                                DispatchTimes& times) {
-  Stream& stream = first_stream();
-  Set& set = *sets_.front();
-  const UsedSlots used(steps);
+StreamWork Executor::stream_work(const ResidentWork& resident,
+                                 std::vector<std::shared_ptr<ResidentBuffer>>& held) {
+  const UsedSlots used(resident.steps);
   StreamWork work;
-  std::vector<ResidentRange> placed(slots.begin(), slots.end());
+  std::vector<ResidentRange> placed = resident.slots;
+  const auto place = [&](std::size_t slot) {
+    held.push_back(make_resident_buffer(resident.slots[slot].bytes));
+    placed[slot] = {held.back().get(), 0, resident.slots[slot].bytes};
+  };
   for (const std::size_t slot : used.read) {
-    if (is_aligned(slots[slot]) || used.written.contains(slot)) continue;
-    placed[slot] = set.range(device_, slot, slots[slot].bytes);
-    work.copies_before.push_back({slots[slot], placed[slot]});
+    if (is_aligned(resident.slots[slot]) || used.written.contains(slot)) continue;
+    place(slot);
+    work.copies_before.push_back({resident.slots[slot], placed[slot]});
   }
   for (const std::size_t slot : used.written) {
-    if (is_written_in_place(slot, used, slots)) continue;
-    placed[slot] = set.range(device_, slot, slots[slot].bytes);
-    work.copies_after.push_back({placed[slot], slots[slot]});
+    if (is_written_in_place(slot, used, resident.slots)) continue;
+    place(slot);
+    work.copies_after.push_back({placed[slot], resident.slots[slot]});
   }
-  work.kernels = kernel_runs(steps, placed, device_.info());
-  if (work.kernels.empty()) return;
-  stream.run(work);
+  work.kernels = kernel_runs(resident.steps, placed, device_.info());
+  return work;
+}
+
+void Executor::execute_resident(std::span<const ResidentWork> works, DispatchTimes& times) {
+  std::vector<StreamWork> all;
+  std::vector<std::shared_ptr<ResidentBuffer>> held;
+  for (const ResidentWork& work : works) {
+    all.push_back(stream_work(work, held));
+    if (all.back().kernels.empty()) all.pop_back();
+  }
+  if (all.empty()) return;
+  Stream& stream = first_stream();
+  stream.run(all);
   stream.finish();
   add(times, stream.times());
 }

@@ -39,6 +39,14 @@ TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOption
 /// Compiles what Executor::execute() runs, as prepare() of steps.hpp. Errors: run_failed.
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options);
 
+/// The steps of a plan (gpu/steps.hpp) on ranges of buffers, by slot of the plan. Those of slots
+/// that no step names are not looked at.
+struct ResidentWork {
+  std::vector<Step> steps;
+  std::vector<ResidentRange> slots;
+  std::vector<std::shared_ptr<ResidentBuffer>> held = {};  // until the work is done
+};
+
 /// What a device keeps from run to run: its streams, and its memory.
 class Executor {
  public:
@@ -62,10 +70,9 @@ class Executor {
   /// Why kernels cannot be given the ranges of buffers of the device, in words that follow
   /// "because"; "" where they can.
   std::string resident_refusal(std::span<const ResidentRange> ranges) const;
-  /// Executes the steps of a plan (gpu/steps.hpp) on ranges that are not refused, by slot of the
-  /// plan; those of slots that no step names are not looked at. Errors: run_failed.
-  void execute_resident(std::span<const Step> steps, std::span<const ResidentRange> slots,
-                        DispatchTimes& times);
+  /// Executes works on ranges that are not refused, each after the one before it. Errors:
+  /// run_failed.
+  void execute_resident(std::span<const ResidentWork> works, DispatchTimes& times);
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);
@@ -89,6 +96,8 @@ class Executor {
   class TileRunner;
 
   Stream& first_stream();
+  StreamWork stream_work(const ResidentWork& resident,
+                         std::vector<std::shared_ptr<ResidentBuffer>>& held);
 
   Device& device_;
   std::shared_ptr<BufferPool> pool_;

@@ -80,30 +80,43 @@ void Stream::record_parameters(std::span<const KernelRun> kernels,
   commands_->copy(from, {last.buffer, 0, from.bytes});
 }
 
-void Stream::run(const StreamWork& work, const ResidentRange* download) {
+void Stream::run(std::span<const StreamWork> works, const ResidentRange* download) {
   wait();
   times_ = {};
-  const std::vector<Bindings> bindings = bindings_for(work.kernels);
+  std::vector<KernelRun> kernels;
+  for (const StreamWork& work : works)
+    kernels.insert(kernels.end(), work.kernels.begin(), work.kernels.end());
+  const std::vector<Bindings> bindings = bindings_for(kernels);
   commands_->begin();
   commands_->stamp(Moment::begin);
   commands_->barrier();  // buffers hold what earlier commands, also of other streams, left there
   record_copies(pending_);
   pending_.clear();
-  record_copies(work.copies_before);
-  record_parameters(work.kernels, bindings);
-  commands_->barrier();
+  record_parameters(kernels, bindings);
   commands_->stamp(Moment::uploaded);
-  record_kernels(work.kernels, bindings);
+  std::size_t first = 0;
+  for (const StreamWork& work : works) {
+    record_work(work, std::span(bindings).subspan(first, work.kernels.size()));
+    first += work.kernels.size();
+  }
   commands_->stamp(Moment::computed);
-  if (download != nullptr || !work.copies_after.empty()) commands_->barrier();
-  record_copies(work.copies_after);
   downloaded_ = {};
   if (download != nullptr) {
+    commands_->barrier();
     const ResidentRange to = download_.range(device_, download->bytes);
     commands_->copy(*download, to);
     downloaded_ = to.buffer->mapped().first(to.bytes);
   }
   submit_kernels();
+}
+
+void Stream::record_work(const StreamWork& work, std::span<const Bindings> bindings) {
+  commands_->barrier();
+  record_copies(work.copies_before);
+  if (!work.copies_before.empty()) commands_->barrier();
+  record_kernels(work.kernels, bindings);
+  if (!work.copies_after.empty()) commands_->barrier();
+  record_copies(work.copies_after);
 }
 
 void Stream::record_kernels(std::span<const KernelRun> kernels,

@@ -45,10 +45,13 @@ class Stream {
 
   /// Host memory whose bytes the next run() uploads to the range, before anything else.
   std::span<std::byte> upload(const ResidentRange& to);
-  /// Does the work, then downloads a range, if one is given. The device gets all of it together, or
-  /// as much at a time as its pace allows. Returns when no more than a short piece of it is left to
-  /// be done.
-  void run(const StreamWork& work, const ResidentRange* download = nullptr);
+  /// Does each work after the one before it, then downloads a range, if one is given. The device
+  /// gets all of it together, or as much at a time as its pace allows. Returns when no more than a
+  /// short piece of it is left to be done.
+  void run(std::span<const StreamWork> works, const ResidentRange* download = nullptr);
+  void run(const StreamWork& work, const ResidentRange* download = nullptr) {
+    run(std::span(&work, 1), download);
+  }
   /// Waits for run(); the bytes that were downloaded, valid until the next one.
   std::span<const std::byte> finish();
   /// Of the last run().
@@ -74,6 +77,7 @@ class Stream {
   };
 
   std::vector<Bindings> bindings_for(std::span<const KernelRun> kernels);
+  void record_work(const StreamWork& work, std::span<const Bindings> bindings);
   void record_copies(std::span<const RangeCopy> copies);
   void record_parameters(std::span<const KernelRun> kernels, std::span<const Bindings> bindings);
   void record_kernels(std::span<const KernelRun> kernels, std::span<const Bindings> bindings);

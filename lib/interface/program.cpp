@@ -211,9 +211,10 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
     run_commands(model, results, {&runtime}, [&](const ModelCommand& command, std::size_t) {
       const auto* dispatch = std::get_if<DispatchCommand>(&command);
       if (dispatch == nullptr) return;
-      runtime.dispatch(*dispatch);
+      runtime.enqueue(*dispatch);
       if (edges != nullptr) keep_edges(model, *dispatch, runtime, *edges);
     });
+    runtime.finish();
     std::vector<Tensor> outputs;
     for (const std::size_t resource : results)
       outputs.push_back(

@@ -140,15 +140,20 @@ std::shared_ptr<gpu::ResidentBuffer> Backend::make_resident_buffer(std::uint64_t
   return buffer;
 }
 
-bool Backend::execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
-                               gpu::DispatchTimes& times) {
-  bool done = false;
+std::optional<gpu::ResidentWork> Backend::make_resident_work(
+    const Plan& plan, std::span<const gpu::ResidentRange> slots) {
+  gpu::ResidentWork work;
+  bool is_made = false;
   preparing([&] { gpu::prepare(*gpu_->device, plan); });
   on_gpu([&](gpu::Executor& executor) {
-    DevicePlan device_plan(plan, *gpu_->device, executor);
-    done = device_plan.run_resident(slots, times).empty();
+    is_made = DevicePlan(plan, *gpu_->device, executor).make_resident_work(slots, work).empty();
   });
-  return done;
+  return is_made ? std::optional(std::move(work)) : std::nullopt;
+}
+
+void Backend::execute_resident(std::span<const gpu::ResidentWork> works,
+                               gpu::DispatchTimes& times) {
+  on_gpu([&](gpu::Executor& executor) { executor.execute_resident(works, times); });
 }
 
 void Backend::write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes) {

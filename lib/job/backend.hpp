@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "gpu/device.hpp"
+#include "gpu/execute.hpp"
 #include "ops/plan.hpp"
 
 namespace dmlop {
@@ -72,10 +72,12 @@ class Backend {
   /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
   /// for it. Errors: device_lost.
   std::shared_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
-  /// Executes a plan on such buffers, given by slot; temporaries get their own. False, with nothing
-  /// done, where the GPU cannot run it so. Errors: run_failed, device_lost, interrupted.
-  [[nodiscard]] bool execute_resident(const Plan& plan, std::span<const gpu::ResidentRange> slots,
-                                      gpu::DispatchTimes& times);
+  /// A plan on such buffers, given by slot, which is compiled now and executed later; temporaries
+  /// get their own. Nothing where the GPU cannot run it so. Errors: run_failed, device_lost.
+  std::optional<gpu::ResidentWork> make_resident_work(const Plan& plan,
+                                                      std::span<const gpu::ResidentRange> slots);
+  /// Executes works, each after the one before it. Errors: run_failed, device_lost, interrupted.
+  void execute_resident(std::span<const gpu::ResidentWork> works, gpu::DispatchTimes& times);
   /// Copies between the host and such a buffer. Errors: as execute_resident.
   void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
   void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);

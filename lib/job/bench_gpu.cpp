@@ -89,10 +89,14 @@ class PlanOnDevice {
  private:
   gpu::DispatchTimes run() {
     gpu::DispatchTimes times;
-    gpu::Device& device = *backend_.gpu()->device;
+    Backend::Gpu& gpu = *backend_.gpu();
+    gpu::ResidentWork work;
     const std::string refusal =
-        DevicePlan(plan_, device, backend_.gpu()->executor).run_resident(ranges_, times);
-    if (refusal.empty()) return times;
+        DevicePlan(plan_, *gpu.device, gpu.executor).make_resident_work(ranges_, work);
+    if (refusal.empty()) {
+      gpu.executor.execute_resident(std::span(&work, 1), times);
+      return times;
+    }
     throw Error(ErrorKind::unavailable, backend_.spec() + " cannot run this operator, because " +
                                             refusal + ": use " + option_text("--cpu"));
   }

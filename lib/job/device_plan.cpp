@@ -111,7 +111,7 @@ std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& opti
 
 std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                                        const OutputSink& sink, gpu::DispatchTimes& times) {
-  const gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
+  gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
   if (!found.refusal.empty()) return found.refusal;
   std::uint64_t scratch = 0;
   for (const gpu::Step& step : found.steps)
@@ -133,8 +133,10 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   }
   for (const std::size_t slot : plan_.slots_of(SlotKind::input))
     executor_.write(ranges[slot], inputs[slot]);
-  std::string refusal = run_steps(found, ranges, times);
+  gpu::ResidentWork work;
+  std::string refusal = make_work(std::move(found), ranges, work);
   if (!refusal.empty()) return refusal;
+  executor_.execute_resident(std::span(&work, 1), times);
   for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
     const gpu::ResidentRange whole = ranges[slot];
     Buffer piece(std::min(whole.bytes, piece_bytes), "a piece of " + plan_.slots[slot].field);
@@ -147,28 +149,24 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   return "";
 }
 
-std::string DevicePlan::run_resident(std::span<const gpu::ResidentRange> slots,
-                                     gpu::DispatchTimes& times) {
-  const gpu::Steps found = gpu::steps_of(plan_);
-  return found.refusal.empty() ? run_steps(found, slots, times) : found.refusal;
+std::string DevicePlan::make_resident_work(std::span<const gpu::ResidentRange> slots,
+                                           gpu::ResidentWork& work) {
+  gpu::Steps found = gpu::steps_of(plan_);
+  return found.refusal.empty() ? make_work(std::move(found), slots, work) : found.refusal;
 }
 
-std::string DevicePlan::run_steps(const gpu::Steps& found,
-                                  std::span<const gpu::ResidentRange> slots,
-                                  gpu::DispatchTimes& times) {
-  std::vector<gpu::ResidentRange> ranges(slots.begin(), slots.end());
-  ranges.resize(found.slots.size());
-  std::vector<std::shared_ptr<gpu::ResidentBuffer>> temporaries;
+std::string DevicePlan::make_work(gpu::Steps found, std::span<const gpu::ResidentRange> slots,
+                                  gpu::ResidentWork& work) {
+  work = {std::move(found.steps), {slots.begin(), slots.end()}};
+  work.slots.resize(found.slots.size());
   for (std::size_t i = 0; i < found.slots.size(); ++i) {
     const Slot& slot = found.slots[i];
     if (slot.kind != SlotKind::temporary) continue;
-    temporaries.push_back(try_resident_buffer(executor_, slot.bytes()));
-    if (!temporaries.back()) return no_room_for(slot);
-    ranges[i] = {temporaries.back().get(), 0, slot.bytes()};
+    work.held.push_back(try_resident_buffer(executor_, slot.bytes()));
+    if (!work.held.back()) return no_room_for(slot);
+    work.slots[i] = {work.held.back().get(), 0, slot.bytes()};
   }
-  std::string refusal = executor_.resident_refusal(ranges);
-  if (refusal.empty()) executor_.execute_resident(found.steps, ranges, times);
-  return refusal;
+  return executor_.resident_refusal(work.slots);
 }
 
 }  // namespace dmlop

@@ -34,8 +34,10 @@ class DevicePlan {
   std::string run(SlotBytes inputs, const gpu::ExecuteOptions& options, const OutputSink& sink,
                   gpu::DispatchTimes& times);
 
-  /// The same on buffers of the device, given by slot; temporaries get their own.
-  std::string run_resident(std::span<const gpu::ResidentRange> slots, gpu::DispatchTimes& times);
+  /// The plan on buffers of the device, given by slot, with temporaries of its own. The text is as
+  /// that of run().
+  std::string make_resident_work(std::span<const gpu::ResidentRange> slots,
+                                 gpu::ResidentWork& work);
 
  private:
   /// These two return as run() does.
@@ -43,8 +45,8 @@ class DevicePlan {
                      gpu::DispatchTimes& times);
   std::string upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                              const OutputSink& sink, gpu::DispatchTimes& times);
-  std::string run_steps(const gpu::Steps& found, std::span<const gpu::ResidentRange> slots,
-                        gpu::DispatchTimes& times);
+  std::string make_work(gpu::Steps found, std::span<const gpu::ResidentRange> slots,
+                        gpu::ResidentWork& work);
 
   const Plan& plan_;
   gpu::Device& device_;

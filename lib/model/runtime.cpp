@@ -5,11 +5,17 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "gpu/commands.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
 
 namespace dmlop {
 namespace {
+
+// As many dispatches as a device is mostly given at a time. What they write takes memory that no
+// later one can use meanwhile.
+constexpr std::size_t enqueued_most = gpu::binds_most;
+constexpr std::uint64_t enqueued_bytes_most = std::uint64_t{256} << 20;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::less<>()(a.data(), b.data() + b.size()) &&
@@ -180,8 +186,10 @@ std::span<std::byte> Runtime::on_host(Memory& memory) {
   // Only outputs are written to, and none of these is one.
   if (memory.source != nullptr)
     return {const_cast<std::byte*>(memory.mapped.data()), memory.size()};
-  if (!memory.host_is_current)
+  if (!memory.host_is_current) {
+    finish();
     backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
+  }
   memory.host_is_current = true;
   return memory.host.bytes();
 }
@@ -218,28 +226,32 @@ bool Runtime::is_overwritten(const BoundPlan& bound, std::size_t slot) {
       inputs, [&](std::size_t input) { return bound.slots[input].memory == place.memory; });
 }
 
-bool Runtime::dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times) {
+std::optional<gpu::ResidentWork> Runtime::resident_work(const BoundPlan& bound) {
   // A memory limit for the device is kept by cutting the work into tiles, which come from the host.
-  if (!backend_.is_gpu() || options_.device_memory_bytes != 0) return false;
+  if (!backend_.is_gpu() || options_.device_memory_bytes != 0) return std::nullopt;
   std::vector<gpu::ResidentRange> ranges;
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>> buffers;
   for (std::size_t i = 0; i < bound.slots.size(); ++i) {
     const Place& place = bound.slots[i];
     const Slot& slot = bound.plan.slots[i];
-    if (!place.strides.empty()) return false;
+    if (!place.strides.empty()) return std::nullopt;
     if (place.memory != nullptr &&
         !(is_overwritten(bound, i) ? has_room_on_device(*place.memory) : on_device(*place.memory)))
-      return false;
+      return std::nullopt;
+    if (place.memory != nullptr) buffers.push_back(place.memory->device);
     gpu::ResidentBuffer* buffer = place.memory != nullptr ? place.memory->device.get() : nullptr;
     const bool is_output = slot.kind == SlotKind::output;
     ranges.push_back({buffer, place.offset, is_output ? slot.bytes() : place.bytes});
   }
-  if (!backend_.execute_resident(bound.plan, ranges, times)) return false;
+  auto work = backend_.make_resident_work(bound.plan, ranges);
+  if (!work) return std::nullopt;
+  work->held.insert(work->held.end(), buffers.begin(), buffers.end());
   for (const std::size_t slot : bound.plan.slots_of(SlotKind::output)) {
     bound.slots[slot].memory->host_is_current = false;
     bound.slots[slot].memory->device_is_current = true;
   }
   ++resident_dispatches_;
-  return true;
+  return work;
 }
 
 Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
@@ -267,6 +279,7 @@ Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
 
 // Also those that the model computed, wherever they are.
 void Runtime::require_indices(const BoundPlan& bound, const DispatchCommand& command) {
+  if (!options_.strict_indices) return;
   const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
   const auto is_it = [&](const ModelCommand& other) {
     return std::get_if<DispatchCommand>(&other) == &command;
@@ -293,23 +306,73 @@ void Runtime::require_indices(const BoundPlan& bound, const DispatchCommand& com
           printable(dispatchable.name) + "\": ");
 }
 
+std::string Runtime::title_of(const DispatchCommand& command) const {
+  const Dispatchable& operation = model_.dispatchables[command.dispatchable];
+  return '"' + printable(operation.name) + "\" (" + operation.description->spec->name + ")";
+}
+
+void Runtime::note_device(const std::string& device) {
+  if (std::ranges::find(devices_, device) == devices_.end()) devices_.push_back(device);
+}
+
 Execution Runtime::dispatch(const DispatchCommand& command) {
+  finish();
   const BoundPlan bound = bind(command);
   require_indices(bound, command);
   Execution execution{.times = {}, .device = backend_.spec(), .notice = {}};
   const auto run = [&] {
-    if (!dispatch_on_device(bound, execution.times)) execution = dispatch_from_host(bound);
+    const auto work = resident_work(bound);
+    if (work)
+      backend_.execute_resident(std::span(&*work, 1), execution.times);
+    else
+      execution = dispatch_from_host(bound);
   };
-  const Dispatchable& operation = model_.dispatchables[command.dispatchable];
   if (model_.dispatchables.size() > 1)
-    with_context(
-        "\"" + printable(operation.name) + "\" (" + operation.description->spec->name + ")", run);
+    with_context(title_of(command), run);
   else
     run();
   require_intact(bound);
-  if (std::find(devices_.begin(), devices_.end(), execution.device) == devices_.end())
-    devices_.push_back(execution.device);
+  note_device(execution.device);
   return execution;
+}
+
+void Runtime::enqueue(const DispatchCommand& command) {
+  if (!backend_.is_gpu()) {
+    dispatch(command);
+    return;
+  }
+  const BoundPlan bound = bind(command);
+  require_indices(bound, command);
+  const auto work_of_device = [&] { return resident_work(bound); };
+  auto work = with_context(title_of(command), work_of_device);
+  if (!work && !enqueued_.empty()) {  // what is enqueued may hold the room that it needs
+    finish();
+    work = with_context(title_of(command), work_of_device);
+  }
+  if (!work) {
+    dispatch(command);
+    return;
+  }
+  require_intact(bound);
+  note_device(backend_.spec());
+  if (enqueued_.empty()) first_enqueued_ = &command;
+  last_enqueued_ = &command;
+  for (const Slot& slot : bound.plan.slots) {
+    if (slot.kind != SlotKind::input) enqueued_bytes_ += slot.bytes();
+  }
+  enqueued_.push_back(std::move(*work));
+  if (enqueued_.size() >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most) finish();
+}
+
+void Runtime::finish() {
+  if (enqueued_.empty()) return;
+  const std::vector<gpu::ResidentWork> works = std::exchange(enqueued_, {});
+  enqueued_bytes_ = 0;
+  const std::string title = works.size() == 1
+                                ? title_of(*first_enqueued_)
+                                : title_of(*first_enqueued_) + " to " + title_of(*last_enqueued_);
+  gpu::DispatchTimes times;
+  with_context(title, [&] { backend_.execute_resident(works, times); });
 }
 
 }  // namespace dmlop

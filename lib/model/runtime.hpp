@@ -32,6 +32,12 @@ class Runtime {
   /// check_indices and Backend::execute.
   Execution dispatch(const DispatchCommand& command);
 
+  /// The same, but a GPU may do it later, together with others: when contents() asks for what it
+  /// writes, or finish() is called. Errors: as dispatch(), also of earlier ones.
+  void enqueue(const DispatchCommand& command);
+  /// Executes what is enqueued. Errors: as dispatch().
+  void finish();
+
   /// The current bytes of a resource, valid until the next dispatch. Those of a file are a copy,
   /// which nobody can change. Errors: as dispatch(); io_failed if the file changed meanwhile.
   std::span<const std::byte> contents(std::size_t resource) {
@@ -41,6 +47,7 @@ class Runtime {
 
   /// The same bytes, to be changed before the next dispatch. Errors: as dispatch().
   std::span<std::byte> changed_contents(std::size_t resource) {
+    finish();
     copy_mapped(resource);
     const auto bytes = on_host(memories_[resource]);
     memories_[resource].device_is_current = false;
@@ -119,9 +126,12 @@ class Runtime {
   /// The same without the bytes, which a dispatch overwrites.
   bool has_room_on_device(Memory& memory);
   static bool is_overwritten(const BoundPlan& bound, std::size_t slot);
-  /// Returns false and does nothing if the plan has to run from the host's memory.
-  bool dispatch_on_device(const BoundPlan& bound, gpu::DispatchTimes& times);
+  /// The plan on the device's buffers, which then count as written. Nothing, with nothing done, if
+  /// it has to run from the host's memory.
+  std::optional<gpu::ResidentWork> resident_work(const BoundPlan& bound);
   Execution dispatch_from_host(const BoundPlan& bound);
+  std::string title_of(const DispatchCommand& command) const;
+  void note_device(const std::string& device);
 
   const Model& model_;
   Backend& backend_;
@@ -130,6 +140,10 @@ class Runtime {
   std::vector<Memory> memories_;            // of each resource
   std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
   std::vector<std::string> devices_;
+  std::vector<gpu::ResidentWork> enqueued_;
+  std::uint64_t enqueued_bytes_ = 0;  // that it writes
+  const DispatchCommand* first_enqueued_ = nullptr;
+  const DispatchCommand* last_enqueued_ = nullptr;
   std::uint64_t resident_dispatches_ = 0;
 };
 

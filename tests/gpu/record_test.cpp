@@ -166,13 +166,13 @@ TEST_CASE(
   const auto device = make_recorded_device(record);
   gpu::Executor executor(*device);
   const auto from = device->make_resident_buffer(1024), to = device->make_resident_buffer(1024);
-  const std::array steps{gpu::step_of({gpu::copy_dispatch(256)}, 1, 1)};
+  const std::vector steps{gpu::step_of({gpu::copy_dispatch(256)}, 1, 1)};
   const auto copies = [&](std::uint64_t input, std::uint64_t output) {
-    const std::array slots{gpu::ResidentRange{from.get(), input, 256},
-                           gpu::ResidentRange{to.get(), output, 256}};
+    const std::array works{
+        gpu::ResidentWork{steps, {{from.get(), input, 256}, {to.get(), output, 256}}}};
     const auto before = record.copies;
     gpu::DispatchTimes times;
-    executor.execute_resident(steps, slots, times);
+    executor.execute_resident(works, times);
     CHECK(text_of(record) == "");
     return record.copies - before;
   };
@@ -180,6 +180,29 @@ TEST_CASE(
   CHECK(copies(4, 0) == of_parameters + 1);
   CHECK(copies(0, 4) == of_parameters + 1);
   CHECK(copies(4, 4) == of_parameters + 2);
+}
+
+TEST_CASE("record: works in one go await each other, with the copies that they need") {
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  const auto buffer = device->make_resident_buffer(4096);
+  const std::vector steps{gpu::step_of({gpu::copy_dispatch(256)}, 1, 1)};
+  const auto work = [&](std::uint64_t from, std::uint64_t to) {
+    return gpu::ResidentWork{steps, {{buffer.get(), from, 256}, {buffer.get(), to, 256}}};
+  };
+  const auto submissions = [&](const std::vector<gpu::ResidentWork>& works) {
+    const auto before = record.submissions;
+    gpu::DispatchTimes times;
+    executor.execute_resident(works, times);
+    CHECK(text_of(record) == "");
+    return record.submissions - before;
+  };
+  CHECK(submissions({work(0, 1024), work(1024, 2048), work(2048, 0)}) == 1);
+  CHECK(submissions({work(4, 1028), work(1028, 2052), work(2052, 4)}) == 1);
+  CHECK(submissions({work(0, 1028), work(1028, 2048), work(2048, 1028)}) == 1);
+  CHECK(submissions(std::vector(gpu::binds_most + 1, work(0, 1024))) == 2);
+  CHECK(submissions({}) == 0);
 }
 
 // The scratch of a tile, 16 bytes for each output, takes more of it than the tile's tensors.

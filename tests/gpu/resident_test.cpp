@@ -51,14 +51,19 @@ struct Gpu {
   gpu::Executor executor{*device};
 };
 
+void execute(Gpu& gpu, const std::vector<gpu::ResidentWork>& works) {
+  for (const gpu::ResidentWork& work : works)
+    REQUIRE(gpu.executor.resident_refusal(work.slots) == "");
+  gpu::DispatchTimes times;
+  gpu.executor.execute_resident(works, times);
+}
+
 /// Runs a kernel of one output.
 void run(Gpu& gpu, const Kernel& kernel, std::vector<gpu::ResidentRange> reads,
          const gpu::ResidentRange& write) {
-  const std::array steps{gpu::step_of(gpu::make_dispatches(kernel).dispatches, reads.size(), 1)};
+  const std::vector steps{gpu::step_of(gpu::make_dispatches(kernel).dispatches, reads.size(), 1)};
   reads.push_back(write);
-  REQUIRE(gpu.executor.resident_refusal(reads) == "");
-  gpu::DispatchTimes times;
-  gpu.executor.execute_resident(steps, reads, times);
+  execute(gpu, {{steps, reads}});
 }
 
 Words counting(std::size_t count, std::uint32_t from) {
@@ -181,13 +186,19 @@ TEST_CASE("resident: kernels in one go see what those before them wrote, and inp
       slots.push_back(between.range(64 * i, 40));
     }
     slots.back() = words.range(20, 40);
-    REQUIRE(gpu.executor.resident_refusal(slots) == "");
-    gpu::DispatchTimes times;
-    gpu.executor.execute_resident(steps, slots, times);
-    Words expected = counting(250, 1);
     const auto factor = static_cast<std::uint32_t>(kernels + 1);
-    for (std::uint32_t i = 0; i < 40; ++i) expected[20 + i] = factor * (1 + 3 + i);
-    CHECK(words.read() == expected);
+    const auto check = [&](const std::vector<gpu::ResidentWork>& works) {
+      const Words start = counting(250, 1);
+      gpu.executor.write(words.range(0, 250), std::as_bytes(std::span(start)));
+      execute(gpu, works);
+      Words expected = start;
+      for (std::uint32_t i = 0; i < 40; ++i) expected[20 + i] = factor * (1 + 3 + i);
+      CHECK(words.read() == expected);
+    };
+    check({{steps, slots}});
+    std::vector<gpu::ResidentWork> one_each;
+    for (const gpu::Step& step : steps) one_each.push_back({{step}, slots});
+    check(one_each);
   }
 }
 
@@ -200,12 +211,10 @@ TEST_CASE("resident: an input that an output reaches into is as it was for all k
     CAPTURE(to);
     const DeviceWords words(*gpu.device, gpu.executor, counting(256, 1));
     const DeviceWords sums(*gpu.device, gpu.executor, Words(128, 0));
-    const std::array slots{words.range(from, 100), words.range(to, 100), sums.range(0, 100)};
+    const std::vector slots{words.range(from, 100), words.range(to, 100), sums.range(0, 100)};
     const auto dispatches = gpu::make_dispatches(sum_kernel(100)).dispatches;
-    const std::array steps{gpu::Step{dispatches, {0, 0}, {1}}, gpu::Step{dispatches, {0, 1}, {2}}};
-    REQUIRE(gpu.executor.resident_refusal(slots) == "");
-    gpu::DispatchTimes times;
-    gpu.executor.execute_resident(steps, slots, times);
+    const std::vector steps{gpu::Step{dispatches, {0, 0}, {1}}, gpu::Step{dispatches, {0, 1}, {2}}};
+    execute(gpu, {{steps, slots}});
     Words expected = counting(256, 1), expected_sums(128, 0);
     for (std::uint32_t i = 0; i < 100; ++i) {
       expected[to + i] = 2 * (1 + from + i);

@@ -194,11 +194,17 @@ TEST_CASE("model runs: runs that share constants and memory compute each from it
         const std::vector<std::int32_t> input{1 + more, 2 + more, 3 + more, 4 + more};
         std::memcpy(to.data(), input.data(), to.size());
       };
+      const auto check = [&](Runtime& runtime) {
+        const auto out = values_of<std::int32_t>(runtime.contents(3));
+        CHECK(std::vector<std::int32_t>(out.begin(), out.begin() + 5) ==
+              std::vector<std::int32_t>{11 + more, 21 + more, 32 + more, 43 + more, 54 + more});
+      };
       Runtime runtime(bound, backend, options, prepared);
       run_dispatches(bound, runtime);
-      const auto out = values_of<std::int32_t>(runtime.contents(3));
-      CHECK(std::vector<std::int32_t>(out.begin(), out.begin() + 5) ==
-            std::vector<std::int32_t>{11 + more, 21 + more, 32 + more, 43 + more, 54 + more});
+      check(runtime);
+      Runtime later(bound, backend, options, prepared);
+      for (const auto& command : bound.commands) later.enqueue(std::get<dmlop::DispatchCommand>(command));
+      check(later);
     }
   });
 }

@@ -97,6 +97,37 @@ TEST_CASE(
   CHECK(record.faults.empty());
 }
 
+TEST_CASE("prepared model: what is enqueued runs together, when its results are asked for") {
+  Record record;
+  Backend backend(make_recorded_device(record));
+  Model model = without_input();
+  set(model, in, {1, 2, 3});
+  Runtime runtime(model, backend, {.threads = 1});
+  const auto enqueue = [&] {
+    for (const ModelCommand& command : model.commands)
+      runtime.enqueue(std::get<DispatchCommand>(command));
+  };
+  const auto submissions_of = [&](const auto& action) {
+    const std::uint64_t before = record.submissions;
+    action();
+    return record.submissions - before;
+  };
+  CHECK(submissions_of(enqueue) == 2);  // uploads
+  CHECK(submissions_of([&] { runtime.contents(constant); }) == 0);
+  CHECK(submissions_of([&] { runtime.contents(out); }) == 2);  // the dispatches, and the download
+  CHECK(submissions_of([&] { runtime.finish(); }) == 0);
+  CHECK(submissions_of([&] {
+          for (int i = 0; i < 40; ++i) enqueue();
+        }) == 1);  // the first 64
+  CHECK(submissions_of([&] { runtime.finish(); }) == 1);
+  enqueue();
+  CHECK(submissions_of([&] { runtime.changed_contents(in); }) == 1);
+  enqueue();
+  CHECK(submissions_of([&] { runtime.dispatch(std::get<DispatchCommand>(model.commands[0])); }) ==
+        2);
+  CHECK(record.faults.empty());
+}
+
 TEST_CASE("prepared model: constants are read into memory once") {
   Model model = without_input();
   int reads = 0;
