@@ -6,7 +6,7 @@
 // Stage 0 computes parts of sums. Where IS_DIRECT, these are whole and become outputs at once; otherwise they go to
 // scratch, and stage 1 adds the parts of each and makes outputs of them. BASE of stage 0 is how many slices a part has.
 //
-// Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with 64 bits. THREAD_TILE is how many rows and
+// Variants: COMPUTES_FLOAT; COMPUTES_INT, with 32 bits; and COMPUTES_WIDE, with sums of 96 bits. THREAD_TILE is how many rows and
 // columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32
 // and read by fours: the right one along its columns, the left one along its rows or the sum. With windows the sum's
 // elements are neighbors in the left matrix, and four columns are positions side by side in a row of the output, for
@@ -75,9 +75,11 @@ uint offset_at(uint input, uint batch, uint row, uint column) {
 #define WORD_OF(number) uint(number)
 #define NUMBER_OF_WORD(word) int(word)
 #endif
-#ifdef COMPUTES_WIDE  // low and high word
+#ifdef COMPUTES_WIDE  // the lowest word first
 #define NUMBER uint2
 #define ZERO uint2(0, 0)
+#define TOTAL uint3  // differences of 32-bit integers have 33 bits, and their products 66
+#define TOTAL_ZERO uint3(0, 0, 0)
 #define NUMBER_OF(bits, type) wide_of(bits, type)
 
 uint2 wide_of(uint bits, uint type) {
@@ -85,17 +87,42 @@ uint2 wide_of(uint bits, uint type) {
   return uint2(low, is_signed(type) && (low >> 31) != 0 ? 0xFFFFFFFFu : 0);
 }
 
-// The nearest FLOAT32; rounded once, because what is lost of the low word does not reach a half alone.
-float real_of_wide(uint2 a) {
-  const bool is_negative = (a.y >> 31) != 0;
-  const uint2 magnitude = is_negative ? negated(a) : a;
-  if (magnitude.y == 0) return is_negative ? -real_of_word(magnitude.x) : real_of_word(magnitude.x);
-  const uint zeros = 31 - firstbithigh(magnitude.y);
-  const uint top = zeros == 0 ? magnitude.y : magnitude.y << zeros | magnitude.x >> (32 - zeros);
-  const uint rest = zeros == 0 ? magnitude.x : magnitude.x << zeros;
-  const float result = real_of_word(top | (rest != 0 ? 1 : 0)) * power_of_two(int(32 - zeros));
+uint3 sum(uint3 a, uint3 b) {
+  const uint2 low = sum(a.xy, b.xy);
+  return uint3(low, a.z + b.z + (is_less(low, a.xy) ? 1 : 0));
+}
+uint3 negated(uint3 a) { return sum(uint3(~a.x, ~a.y, ~a.z), uint3(1, 0, 0)); }
+
+// Of numbers with a sign, which is in all bits of a third word.
+uint3 whole_product(uint2 a, uint2 b) {
+  const uint a_sign = 0 - (a.y >> 31), b_sign = 0 - (b.y >> 31);
+  uint3 total = uint3(a.x * b.x, high_product(a.x, b.x), a.y * b.y + a_sign * b.x + a.x * b_sign);
+  total = sum(total, uint3(0, a.x * b.y, high_product(a.x, b.y)));
+  return sum(total, uint3(0, a.y * b.x, high_product(a.y, b.x)));
+}
+
+// The nearest FLOAT32; rounded once, because what is lost of the lower words does not reach a half alone.
+float real_of_wide(uint3 a) {
+  const bool is_negative = (a.z >> 31) != 0;
+  uint3 magnitude = a;
+  if (is_negative) magnitude = negated(a);
+  int words = 2;  // below the highest one
+  if (magnitude.z == 0) {
+    words = magnitude.y == 0 ? 0 : 1;
+    if (words == 1) magnitude = uint3(0, magnitude.x, magnitude.y);
+    if (words == 0) magnitude = uint3(0, 0, magnitude.x);
+  }
+  if (magnitude.z == 0) return 0.0f;
+  const uint zeros = 31 - firstbithigh(magnitude.z);
+  const uint top = zeros == 0 ? magnitude.z : magnitude.z << zeros | magnitude.y >> (32 - zeros);
+  const uint rest = magnitude.y << zeros | magnitude.x;
+  const float result = real_of_word(top | (rest != 0 ? 1 : 0)) * power_of_two(32 * words - int(zeros));
   return is_negative ? -result : result;
 }
+#else
+#define TOTAL NUMBER
+#define TOTAL_ZERO ZERO
+NUMBER whole_product(NUMBER a, NUMBER b) { return product(a, b); }
 #endif
 
 NUMBER left_number(uint at) { return NUMBER_OF(load_bits(BUFFER_LEFT, at, size_of(TYPE_LEFT)), TYPE_LEFT); }
@@ -183,7 +210,7 @@ bool find_in_window(int3 window, uint channel, int3 tap, out uint offset) {
 // --- outputs
 
 // What follows a sum, as the bits of an output element.
-uint finished(NUMBER total, uint batch, uint row, uint column) {
+uint finished(TOTAL total, uint batch, uint row, uint column) {
 #ifdef COMPUTES_WIDE
   if (IS_INTEGER != 0) return total.x;
   float number = real_of_wide(total);
@@ -209,13 +236,13 @@ uint finished(NUMBER total, uint batch, uint row, uint column) {
 }
 
 // The sum of all parts.
-NUMBER whole_sum(uint element) {
+TOTAL whole_sum(uint element) {
   const uint elements = output_elements();
-  NUMBER total = ZERO;
+  TOTAL total = TOTAL_ZERO;
   for (uint part = 0; part < parameters[0].parts; ++part) {
     const uint at = part * elements + element;
 #ifdef COMPUTES_WIDE
-    total = sum(total, uint2(scratch[2 * at], scratch[2 * at + 1]));
+    total = sum(total, uint3(scratch[3 * at], scratch[3 * at + 1], scratch[3 * at + 2]));
 #else
     total += NUMBER_OF_WORD(scratch[at]);
 #endif
@@ -263,7 +290,7 @@ void add_up(uint thread, uint lane) {
   NUMBER left_zero = ZERO, right_zero = ZERO;
   if (BUFFER_LEFT_ZERO != 0) left_zero = left_zero_number(offset_at(LEFT_ZERO, batch, row, 0));
   if (BUFFER_RIGHT_ZERO != 0) right_zero = right_zero_number(offset_at(RIGHT_ZERO, batch, 0, right_column));
-  NUMBER total = ZERO;
+  TOTAL total = TOTAL_ZERO;
   const uint begin = part * parameters[0].part_length;
   const uint end = min(begin + parameters[0].part_length, parameters[0].sum_length);
   for (uint k = begin; k < end; ++k) {
@@ -275,11 +302,12 @@ void add_up(uint thread, uint lane) {
     // Padding is a 0 that is multiplied, so that an infinite factor gives NaN.
     const NUMBER number = difference(right_number(is_inside ? right + offset : 0), right_zero);
     const NUMBER b = is_inside ? number : ZERO;
-    total = sum(total, product(a, b));
+    total = sum(total, whole_product(a, b));
   }
 #ifdef COMPUTES_WIDE
-  scratch[2 * thread] = total.x;
-  scratch[2 * thread + 1] = total.y;
+  scratch[3 * thread] = total.x;
+  scratch[3 * thread + 1] = total.y;
+  scratch[3 * thread + 2] = total.z;
 #else
   scratch[thread] = WORD_OF(total);
 #endif

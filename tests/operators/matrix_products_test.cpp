@@ -371,6 +371,47 @@ TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: sums of bytes that leave 32 bits") 
   check_plan_case(a_case);
 }
 
+TEST_CASE("MATRIX_MULTIPLY_INTEGER_TO_FLOAT: sums of the largest numbers leave 64 bits") {
+  struct Row {
+    DataType type;
+    double a, a_zero, b, b_zero, result;
+    std::uint64_t depth = 1;
+  };
+  constexpr double int_min = -2147483648.0, int_max = 2147483647, uint_max = 4294967295;
+  const double two_to_64 = 4294967296.0 * 4294967296.0;
+  const std::vector<Row> rows{
+      {DataType::UInt32, uint_max, 0, uint_max, 0, two_to_64},
+      {DataType::UInt32, 0, uint_max, uint_max, 0, -two_to_64},
+      {DataType::UInt32, 0, uint_max, 0, uint_max, two_to_64},
+      {DataType::Int32, int_min, 0, int_min, 0, two_to_64 / 2, 2},
+      {DataType::Int32, int_min, int_max, int_min, int_max, two_to_64},
+      {DataType::Int32, int_max, int_min, int_min, int_max, -two_to_64},
+      {DataType::Int32, int_min, int_max, int_min, int_max, two_to_64 * 1024, 1024},
+      {DataType::Int32, -1, 0, 1, 0, -1},
+      {DataType::UInt32, 5, 7, 9, 0, -18},
+      {DataType::UInt32, 65536, 0, 65536, 0, 4294967296.0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.a);
+    CAPTURE(row.b);
+    const auto of = [&](const List& sizes, double number) {
+      Tensor tensor = Tensor::packed(row.type, sizes);
+      for_each_index(sizes, [&](const Index& at) { set_value(tensor, at, number); });
+      return tensor;
+    };
+    const MatrixProduct product{.a = of({1, row.depth}, row.a),
+                                .b = of({row.depth, 1}, row.b),
+                                .a_zero = of({1, 1}, row.a_zero),
+                                .b_zero = of({1, 1}, row.b_zero),
+                                .a_scale = floats({1, 1}, {1}),
+                                .b_scale = floats({1, 1}, {1})};
+    const PlanCase a_case =
+        quantized_case("MATRIX_MULTIPLY_INTEGER_TO_FLOAT", product, DataType::Float32);
+    CHECK(value_at(a_case.outputs.front().tensor, {0, 0}) == row.result);
+    check_plan_case(a_case);
+  }
+}
+
 TEST_CASE("QUANTIZED_LINEAR_MATRIX_MULTIPLY: random matrices, halves rounded to even") {
   Random random(55);
   for (int i = 0; i < 200; ++i) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t scratch_bytes_most = std::uint64_t{1} << 31;
 static_assert(ProductKernel::inputs_most <= inputs_most);
 
 /// What sums are computed with: 32 bits where these are exact or all that is asked for.
-enum class Number { float32, int32, int64 };
+enum class Number { float32, int32, wide };
 
 // Whether the sums become outputs as they are.
 bool is_integer(const ProductKernel& kernel) {
@@ -33,7 +33,7 @@ Number number_of(const ProductKernel& kernel) {
   const bool is_exact = size_of(kernel.left.data_type) == 1 &&
                         size_of(kernel.right.data_type) == 1 &&
                         kernel.sum_length() <= std::numeric_limits<std::int32_t>::max() / largest;
-  return is_integer(kernel) || is_exact ? Number::int32 : Number::int64;
+  return is_integer(kernel) || is_exact ? Number::int32 : Number::wide;
 }
 
 // Iterations of a thread for a slice: at worst no loop is unrolled.
@@ -115,7 +115,7 @@ ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
 
 // Large tiles, if there are enough to fill a device.
 ProductDivision division_of(const ProductKernel& kernel) {
-  if (number_of(kernel) == Number::int64 || is_small(kernel)) return division_into(kernel, 1, 1);
+  if (number_of(kernel) == Number::wide || is_small(kernel)) return division_into(kernel, 1, 1);
   constexpr std::uint64_t large_side = 128, small_side = 64;
   constexpr Threshold few_tiles{96, 1};
   const ProductDivision large = division_into(kernel, large_side, 8);
@@ -150,7 +150,7 @@ bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
 }
 
 std::uint64_t words_of_number(const ProductKernel& kernel) {
-  return number_of(kernel) == Number::int64 ? 2 : 1;
+  return number_of(kernel) == Number::wide ? 3 : 1;
 }
 
 std::uint64_t scratch_bytes(const ProductKernel& kernel, const ProductDivision& division) {
