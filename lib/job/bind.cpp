@@ -55,21 +55,29 @@ Diagnostic file_finding(const Description& description, const TensorFile& source
                                    : finding_of(error);
 }
 
+// The sizes of a file for a desc; with strides, as many elements as these reach.
+Sizes sizes_of_file(const TensorDesc& desc) {
+  if (!desc.strides || desc.strides->size() != desc.sizes.size()) return desc.sizes;
+  return {reached_elements(desc.sizes, *desc.strides).value_or(0)};
+}
+
 // Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
 // desc has elements.
 bool is_packed(const TensorDesc& desc, const NpyHeader& header) {
-  if (!desc.data_type || !has_4_bits(*desc.data_type) || desc.strides) return false;
-  const auto elements = element_count(desc.sizes), bytes = element_count(header.sizes);
+  if (!desc.data_type || !has_4_bits(*desc.data_type)) return false;
+  const auto elements = element_count(sizes_of_file(desc));
+  const auto bytes = element_count(header.sizes);
   const bool is_in_order = !header.fortran_order || header.sizes.size() == 1;
   return elements && bytes && *elements > 1 && *bytes == (*elements + 1) / 2 && is_in_order &&
          size_of(header.data_type) == 1;
 }
 
 NpyFile unpacked(const NpyFile& file, const TensorDesc& desc) {
-  Buffer elements(*element_count(desc.sizes), "unpacked elements");
+  const Sizes sizes = sizes_of_file(desc);
+  Buffer elements(*element_count(sizes), "unpacked elements");
   unpack_4_bits(*desc.data_type, file.data(), elements.bytes());
   file.require_intact();
-  return NpyFile::holding(stored_as(*desc.data_type), desc.sizes, std::move(elements));
+  return NpyFile::holding(stored_as(*desc.data_type), sizes, std::move(elements));
 }
 
 // Files for some elements of an array of tensors only, or for more than it has.

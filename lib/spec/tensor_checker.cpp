@@ -138,8 +138,10 @@ bool TensorChecker::check_strides(const TensorUse& use) {
   }
   if (use.spec->is_output() && may_overlap(tensor.sizes, *tensor.strides)) {
     add(fields_.at(strides, name + ".Strides " + list_of(*tensor.strides) +
-                                " let elements of the output overlap"),
-        "every element of an output has a place of its own", packed_or_none(tensor.sizes));
+                                " let parts of the output overlap or interleave"),
+        "every element of an output has a place of its own, and dimensions nest: a stride is at "
+        "least what those of smaller strides reach",
+        packed_or_none(tensor.sizes));
     propose(strides, list_of(packed_strides(tensor.sizes)));
   }
   return true;

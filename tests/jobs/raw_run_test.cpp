@@ -179,6 +179,23 @@ TEST_CASE("inputs: a packed .npy file of 4 bits is recognized by its size") {
                  "InputTensor.Sizes is [3], but four.npy has [1]"));
 }
 
+TEST_CASE("inputs: a packed .npy file of 4 bits has as many elements as Strides reach") {
+  const RawFolder folder;
+  folder.write("one.npy", float_npy("(1,)", {1}));
+  const auto dequantized = [&](const std::string& elements) {
+    folder.write("four.npy", npy("|i1", "(" + std::to_string(elements.size()) + ",)", elements));
+    const auto result =
+        folder.run({"run", "DEQUANTIZE", "--set", "InputTensor.DataType=INT4", "--set",
+                    "InputTensor.Sizes=3", "--set", "InputTensor.Strides=2", "--set",
+                    "QuantizationType=SCALE", "-i", "InputTensor=four.npy", "-i",
+                    "QuantizationTensors.0=one.npy", "-o", "out.bin:raw", "--cpu"});
+    return result.code == 0 ? folder.read("out.bin") : result.error;
+  };
+  CHECK(dequantized("\x71\x7E\x03") == bytes_of<float>({1, -2, 3}));
+  CHECK(dequantized(std::string("\x01\x07\xFE\x07\x03", 5)) == bytes_of<float>({1, -2, 3}));
+  CHECK(contains(dequantized("\x01\x02"), "InputTensor.Strides reach 5 elements"));
+}
+
 TEST_CASE("inputs: elements that 4 bits do not hold are refused, with the range of the type") {
   const RawFolder folder;
   folder.write("one.npy", float_npy("(1,)", {1}));
