@@ -162,9 +162,10 @@ uint bits_of_real(float x, uint type) {
   return saturated(trunc(x), type);
 }
 
-// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer.
+// A float as an element, truncated: 16 bits are the low ones of a saturated 32-bit integer of the same kind.
 uint truncated_bits(float x, uint type) {
-  return bits_of_real(x, !is_floating(type) && bits_of(type) == 16 ? INT32 : type);
+  if (is_floating(type) || bits_of(type) != 16) return bits_of_real(x, type);
+  return bits_of_real(x, is_signed(type) ? INT32 : UINT32);
 }
 
 // Element `part` of 1, 2 or 4 bytes at its place in a word.

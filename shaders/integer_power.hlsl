@@ -45,7 +45,7 @@ PowerExponent exponent_at(uint at) {
 
 // As StoreMode `truncates` of expressions.def.
 uint stored(IntegerPower power) {
-  if (TYPE == UINT32) return power.magnitude;
+  if (TYPE == UINT32 || TYPE == UINT16) return power.magnitude;
   uint most = 0x7FFFFFFFu;
   if (TYPE == UINT8) most = 0xFF;
   if (TYPE == INT8) most = 0x7F;

@@ -143,8 +143,11 @@ template <typename Integer, StoreMode mode, typename T>
 HWY_INLINE Integer integer_from(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     const T whole = mode == StoreMode::rounds ? std::nearbyint(value) : value;
-    if constexpr (mode == StoreMode::truncates && sizeof(Integer) == 2)
-      return static_cast<Integer>(saturated<std::int32_t>(whole));
+    if constexpr (mode == StoreMode::truncates && sizeof(Integer) == 2) {
+      constexpr bool is_signed = std::is_signed_v<Integer>;
+      using Wide = std::conditional_t<is_signed, std::int32_t, std::uint32_t>;
+      return static_cast<Integer>(saturated<Wide>(whole));
+    }
     return saturated<Integer>(whole);
   } else if constexpr (mode == StoreMode::abs8 && std::is_same_v<Integer, std::int8_t>) {
     return static_cast<std::int8_t>(std::clamp<T>(value, T(-128), T(127)));

@@ -49,18 +49,22 @@ void flip(ProductWindow& window) {
   window.tap_step = -window.tap_step;
 }
 
-bool is_pointwise(const ProductKernel& kernel) {
-  std::uint64_t stride = 0;  // that the next axis must have
+/// The stride of the columns of a convolution that is a product of matrices: each window is one
+/// element, and all axes of the input are one. Nothing for all others.
+std::optional<std::uint64_t> stride_of_points(const ProductKernel& kernel) {
+  std::optional<std::uint64_t> stride, next;  // of the innermost axis, and of the one around it
   for (std::size_t i = kernel.windows.size(); i-- > 0;) {
     const ProductWindow& window = kernel.windows[i];
     const bool is_plain = window.taps == 1 && window.step == 1 && window.offset == 0 &&
                           window.divisor == 1 && window.computed == window.output_extent &&
                           window.input_extent == window.output_extent;
-    if (!is_plain) return false;
-    if (stride != 0 && window.input_stride != stride) return false;
-    stride = window.input_stride * window.input_extent;
+    if (!is_plain) return std::nullopt;
+    if (window.input_extent == 1) continue;
+    if (next && window.input_stride != *next) return std::nullopt;
+    if (!stride) stride = window.input_stride;
+    next = window.input_stride * window.input_extent;
   }
-  return stride != 0;
+  return stride.value_or(1);
 }
 
 /// The convolution without what follows the sums.
@@ -95,8 +99,8 @@ ProductKernel convolution(const Description& description, bool is_backward, bool
     if (flips) flip(window);
     kernel.windows.push_back(window);
   }
-  if (is_pointwise(kernel)) {
-    kernel.right.column_stride = kernel.windows.back().input_stride;
+  if (const auto stride = stride_of_points(kernel)) {
+    kernel.right.column_stride = *stride;
     kernel.columns = kernel.column_count();
     kernel.windows.clear();
   }

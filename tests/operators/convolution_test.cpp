@@ -219,6 +219,27 @@ TEST_CASE("CONVOLUTION: filters of one tap, images with and without gaps") {
   }
 }
 
+TEST_CASE("CONVOLUTION: filters of one tap, images that repeat elements, rows or channels") {
+  Random random(71);
+  for (unsigned repeated = 0; repeated < 32; ++repeated) {
+    CAPTURE(repeated);
+    for (const List& sizes : {List{2, 3, 4, 5, 6}, {2, 3, 4, 1, 1}, {1, 2, 1, 5, 1}}) {
+      List strides(sizes.size());
+      std::uint64_t stride = 1;
+      for (std::size_t i = sizes.size(); i-- > 0;) {
+        const bool is_repeated = (repeated >> i & 1) != 0;
+        strides[i] = is_repeated ? 0 : stride;
+        if (!is_repeated) stride *= sizes[i];
+      }
+      const Tensor input = Tensor::strided(DataType::Float32, sizes, strides);
+      check("CONVOLUTION",
+            plain(with_small_numbers(input, random),
+                  small_numbers(DataType::Float32, {3, sizes[1], 1, 1, 1}, random)),
+            DataType::Float32);
+    }
+  }
+}
+
 // So many positions and filters that a GPU gives each group of threads a part of them.
 TEST_CASE("CONVOLUTION: windows of 32 taps at most, in tiles of positions") {
   Random random(63);

@@ -266,6 +266,17 @@ TEST_CASE("element-wise: what only one operator does") {
   check("ELEMENT_WISE_IDENTITY", {{"ScaleBias", {{"Scale", 2.5}, {"Bias", 1.7}}}}, one,
         {Tensor::of<std::uint16_t>(DataType::UInt16, {1}, {65535})},
         Tensor::of<std::uint16_t>(DataType::UInt16, {1}, {32767}));
+  // UINT16 as UINT32, and INT16 as INT32.
+  check("ELEMENT_WISE_IDENTITY", {{"ScaleBias", {{"Scale", 50000}, {"Bias", -151552}}}}, one,
+        {Tensor::of<std::uint16_t>(DataType::UInt16, {4}, {0, 2, 3, 60000})},
+        Tensor::of<std::uint16_t>(DataType::UInt16, {4}, {0, 0, 0, 3584}));
+  check("ELEMENT_WISE_IDENTITY", {{"ScaleBias", {{"Scale", 100000}, {"Bias", -150000}}}}, one,
+        {Tensor::of<std::uint16_t>(DataType::Int16, {3}, {0, 1, 30000})},
+        Tensor::of<std::uint16_t>(DataType::Int16, {3}, {46608, 15536, 65535}));
+  check("ELEMENT_WISE_POW", {}, {"InputTensor", "ExponentTensor"},
+        {Tensor::of<std::uint16_t>(DataType::UInt16, {3}, {47785, 65535, 65535}),
+         Tensor::of<std::uint16_t>(DataType::UInt16, {3}, {2, 2, 3})},
+        Tensor::of<std::uint16_t>(DataType::UInt16, {3}, {913, 1, 65535}));
   // Bounds on integers are truncated toward zero; 64-bit unions keep all their bits.
   check("ELEMENT_WISE_CLIP", {{"Min", 2.6}, {"Max", 10.6}}, one,
         {bytes(DataType::Int8, {0, 5, 100})}, bytes(DataType::Int8, {2, 5, 10}));
