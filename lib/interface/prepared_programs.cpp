@@ -20,6 +20,13 @@ void PreparedPrograms::forget(const Model& model) noexcept {
   models->by_model.erase(&model);
 }
 
+void PreparedPrograms::clear() noexcept {
+  Models* const models = models_.find();
+  if (models == nullptr) return;
+  const std::scoped_lock lock(models->mutex);
+  models->by_model.clear();
+}
+
 Runners::~Runners() {
   List* const list = list_.find();
   if (list == nullptr) return;
@@ -32,7 +39,9 @@ std::shared_ptr<PreparedModel> Runners::prepared_by(
     const std::shared_ptr<PreparedPrograms>& runner) {
   List& list = list_.get();
   const std::scoped_lock lock(list.mutex);
-  const auto is_it = [&](const auto& other) { return other.lock() == runner; };
+  const auto is_it = [&](const auto& other) {
+    return !other.owner_before(runner) && !runner.owner_before(other);
+  };
   if (std::ranges::none_of(list.runners, is_it)) {
     std::erase_if(list.runners, [](const auto& other) { return other.expired(); });
     list.runners.push_back(runner);

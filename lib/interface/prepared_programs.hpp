@@ -17,6 +17,9 @@ class PreparedPrograms {
   /// What the runs of a model share. The model must not go before forget() was called.
   std::shared_ptr<PreparedModel> find(const Model& model);
   void forget(const Model& model) noexcept;
+  /// Forgets all. What is on a device goes before the device: threads that have found this object
+  /// by a weak pointer may hold it a moment longer than its runner.
+  void clear() noexcept;
 
  private:
   struct Models {

@@ -69,7 +69,7 @@ ExecutionOptions execution_options(const RunnerOptions& options) {
 Runner::Runner(const RunnerOptions& options)
     : state_(with_failures([&] {
         return std::shared_ptr<State>(
-            new State{Backend(gpu::DeviceRequest{options.device}), execution_options(options)});
+            new State(Backend(gpu::DeviceRequest{options.device}), execution_options(options)));
       })) {}
 
 Runner::Runner(Runner&&) noexcept = default;

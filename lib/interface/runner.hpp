@@ -10,8 +10,13 @@ namespace dmlop {
 struct Runner::State {
   Backend backend;
   ExecutionOptions execution;
-  // Goes before the backend, whose device has constants of the programs.
   std::shared_ptr<PreparedPrograms> programs = std::make_shared<PreparedPrograms>();
+
+  State(Backend opened, const ExecutionOptions& options)
+      : backend(std::move(opened)), execution(options) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { programs->clear(); }
 };
 
 }  // namespace dmlop

@@ -213,13 +213,11 @@ bool Runtime::has_room_on_device(Memory& memory) {
   return memory.device != nullptr;
 }
 
-// Whether a dispatch reads none of the bytes that an output has before: it writes all of them,
-// except for the padding.
+// Whether a dispatch writes all bytes that an output has before, and reads none of them.
 bool Runtime::is_overwritten(const BoundPlan& bound, std::size_t slot) {
   const Place& place = bound.slots[slot];
-  constexpr std::uint64_t padding_most = 3;
   if (bound.plan.slots[slot].kind != SlotKind::output || place.offset != 0 ||
-      bound.plan.slots[slot].bytes() + padding_most < place.memory->size())
+      bound.plan.slots[slot].bytes() != place.memory->size())
     return false;
   const std::vector<std::size_t> inputs = bound.plan.slots_of(SlotKind::input);
   return std::ranges::none_of(

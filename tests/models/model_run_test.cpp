@@ -209,6 +209,16 @@ TEST_CASE("model runs: runs that share constants and memory compute each from it
   });
 }
 
+TEST_CASE("model runs: what an output does not reach stays as it was, also within a word") {
+  const std::string text = R"({
+    "resources": {"In": {"initialValuesDataType": "UINT8", "initialValues": [1, 2, 3, 4, 5]},
+                  "Out": {"initialValuesDataType": "UINT8", "initialValues": [11, 12, 13, 14, 15, 16, 17, 18]}},
+    "dispatchables": {"copy": {"type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "UINT8", "Sizes": [5]},
+                                                                        "OutputTensor": {"DataType": "UINT8", "Sizes": [5]}}}},
+    "commands": [{"type": "dispatch", "dispatchable": "copy", "bindings": {"InputTensor": "In", "OutputTensor": "Out"}}]})";
+  check_out<std::uint8_t>(text, {1, 2, 3, 4, 5, 16, 17, 18});
+}
+
 TEST_CASE("model runs: an output may be another part of the resource that holds the input") {
   check_out<std::int32_t>(
       model_text(resource("Out", "INT32", "[1, 2, 3, 4, 0, 0, 0, 0, 0]"), edge("pad", four, five),
