@@ -54,6 +54,7 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
   dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
+  dmlop_kernel(product_few_rows product COMPUTES_FLOAT=1 FEW_ROWS=4)
   dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
   # For devices with cooperative matrices, and what tests can run without.
   dmlop_vulkan_kernel(product_matrices product_matrices)

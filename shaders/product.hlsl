@@ -10,12 +10,13 @@
 // columns a thread has, DEPTH how many elements of a sum a slice has. With VECTORS, both matrices are FLOAT32
 // and read by fours: the right one along its columns, the left one along its rows or the sum. With windows the sum's
 // elements are neighbors in the left matrix, and four columns are positions side by side in a row of the output, for
-// which rows count as if their length were a multiple of four. Without THREAD_TILE, a thread computes a part of one sum:
-// for matrices so small that they leave tiles empty.
+// which rows count as if their length were a multiple of four. FEW_ROWS is for so many rows at most at a time
+// (product_few_rows.hlsli). Without either, a thread computes a part of one sum: for matrices so small that they leave
+// tiles empty.
 #include "parameters/product.hlsli"
 #define PARAMETERS ProductParameters
 #define WHOLE_GROUPS
-#ifdef VECTORS
+#if defined(VECTORS) || defined(FEW_ROWS)
 #define LOADS_VECTORS
 #endif
 #include "elements.hlsli"
@@ -273,7 +274,11 @@ void finish(uint thread) {
 
 // --- sums
 
-#ifndef THREAD_TILE
+#if defined(FEW_ROWS)
+
+#include "product_few_rows.hlsli"
+
+#elif !defined(THREAD_TILE)
 
 void add_up(uint thread, uint lane) {
   const uint elements = output_elements();

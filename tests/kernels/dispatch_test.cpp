@@ -569,6 +569,54 @@ TEST_CASE("dispatch: threads walk down images for convolutions of single channel
   CHECK(kernel_of(kernel) == "product_float_1");
 }
 
+TEST_CASE("dispatch: few rows of whole vectors have a kernel of their own") {
+  const ProductKernel usual{.rows = 1,
+                            .columns = 4096,
+                            .left = {.data_type = DataType::Float16, .row_stride = 4096},
+                            .right = {.data_type = DataType::Float16, .column_stride = 1},
+                            .depth = 4096,
+                            .left_depth_stride = 1,
+                            .right_depth_stride = 4096};
+  const auto kernel_of = [](const ProductKernel& kernel) {
+    const gpu::Dispatch dispatch = gpu::make_dispatches(kernel).dispatches.front();
+    CHECK(dispatch.stages[0].end % gpu::group_threads == 0);
+    return dispatch.kernel;
+  };
+  CHECK(kernel_of(usual) == "product_few_rows");
+  CHECK(gpu::make_dispatches(usual).dispatches.front().with_matrices.empty());
+  const auto with = [&](const auto& change) {
+    ProductKernel kernel = usual;
+    change(kernel);
+    return kernel_of(kernel);
+  };
+  CHECK(with([](ProductKernel& kernel) { kernel.rows = 16; }) == "product_few_rows");
+  CHECK(with([](ProductKernel& kernel) { kernel.rows = 17; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.columns = 4098; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.depth = 4098; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.right.offset = 2; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.left.offset = 2; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.right_depth_stride = 4098; }) ==
+        "product_float_64");
+  CHECK(with([](ProductKernel& kernel) {
+          kernel.right.column_stride = 4096;
+          kernel.right_depth_stride = 1;
+        }) == "product_few_rows");
+  CHECK(with([](ProductKernel& kernel) {
+          kernel.rows = 13;
+          kernel.right.column_stride = 4096;
+          kernel.right_depth_stride = 1;
+        }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) {
+          kernel.right.column_stride = 8192;
+          kernel.right_depth_stride = 2;
+        }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.left_depth_stride = 2; }) == "product_float_64");
+  CHECK(with([](ProductKernel& kernel) { kernel.right.data_type = DataType::Float32; }) ==
+        "product_few_rows");
+  CHECK(with([](ProductKernel& kernel) { kernel.right_zero = kernel.right; }) ==
+        "product_float_64");
+}
+
 TEST_CASE("dispatch: windows that are too large or too few for whole threads are cut into parts") {
   CHECK(window_dispatch(image_windows(600, 30)).specialization[in_parts] == 0);
   for (const std::uint64_t size : {300U, 600U, 1000U, 20000U}) {

@@ -139,6 +139,47 @@ TEST_CASE("GEMM: few rows times columns that overlap") {
   }
 }
 
+// A GPU has four at a time, in groups of 64 columns, or of 8 where it reads along the sum.
+TEST_CASE("GEMM: few rows of whole vectors, along columns and along sums") {
+  Random random(61);
+  struct Shape {
+    std::uint64_t rows, columns, depth, gap = 0, matrices = 1;
+  };
+  for (const Shape& shape : {Shape{1, 4, 64},
+                             {1, 68, 132},
+                             {2, 12, 260, 4},
+                             {4, 64, 2052},
+                             {5, 132, 512, 0, 3},
+                             {8, 20, 1028, 8, 2},
+                             {13, 68, 128},
+                             {17, 68, 128},
+                             {3, 66, 128},
+                             {3, 68, 130},
+                             {3, 68, 128, 2}}) {
+    CAPTURE(shape.rows);
+    CAPTURE(shape.columns);
+    CAPTURE(shape.depth);
+    for (const DataType type : float_types) {
+      for (const bool transposes : {false, true}) {
+        const auto matrix = [&](std::uint64_t rows, std::uint64_t columns) {
+          const std::uint64_t pitch = columns + shape.gap;
+          return with_small_numbers(
+              Tensor::strided(type, {shape.matrices, rows, columns}, {rows * pitch, pitch, 1}),
+              random);
+        };
+        MatrixProduct product{.a = matrix(shape.rows, shape.depth),
+                              .b = transposes ? matrix(shape.columns, shape.depth)
+                                              : matrix(shape.depth, shape.columns),
+                              .transposes_b = transposes,
+                              .alpha = 0.5};
+        product.c = small_numbers(type, {shape.matrices, shape.rows, shape.columns}, random);
+        product.beta = 2;
+        check_gemm(product);
+      }
+    }
+  }
+}
+
 // So many that a GPU gives each group of threads a large part of a matrix; rows of 65 elements end
 // within 16 bytes.
 TEST_CASE("GEMM: many matrices") {

@@ -46,7 +46,9 @@ std::uint64_t work_of_slice(const ProductDivision& division) {
 void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
   constexpr Threshold shortest{256, 8};
   constexpr std::uint64_t most_parts = 512, scratch_wanted = 1 << 24;
-  const std::uint64_t tiles_wanted = division.rows == 1 ? 1 << 16 : 256;
+  const std::uint64_t tiles_wanted = division.has_few_rows ? 1024
+                                     : division.rows == 1  ? 1 << 16
+                                                           : 256;
   const std::uint64_t length = kernel.sum_length();
   const std::uint64_t longest =
       (thread_work_limit - 2000) / work_of_slice(division) * division.depth;
@@ -66,11 +68,16 @@ bool is_small(const ProductKernel& kernel) {
 }
 
 // Whether the elements of a matrix can be read by fours: along `extent` they are neighbors.
-bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
+bool has_fours(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
   const auto is_whole = [](std::uint64_t elements) { return elements % 4 == 0; };
-  return matrix.data_type == DataType::Float32 && is_whole(matrix.offset) &&
-         is_whole(line_stride) && is_whole(extent) &&
+  return is_floating(matrix.data_type) && is_whole(matrix.offset) && is_whole(line_stride) &&
+         is_whole(extent) &&
          std::all_of(matrix.batch_strides.begin(), matrix.batch_strides.end(), is_whole);
+}
+
+// The same as vectors of 16 bytes.
+bool has_vectors(const ProductInput& matrix, std::uint64_t line_stride, std::uint64_t extent) {
+  return matrix.data_type == DataType::Float32 && has_fours(matrix, line_stride, extent);
 }
 
 // Which neighbors of a matrix neighboring threads read.
@@ -100,6 +107,24 @@ bool reads_vectors(const ProductKernel& kernel) {
          has_vectors(right, kernel.right_depth_stride, kernel.column_count());
 }
 
+// Whether there are so few rows that tiles would be mostly empty, and both matrices can be read by
+// fours: the left one along the sum, the right one along the sum or its columns.
+bool has_few_rows(const ProductKernel& kernel) {
+  const std::uint64_t rows_most = is_right_read_by_depth(kernel) ? 12 : 16;
+  constexpr Threshold shortest_sum{64, 4};
+  if (kernel.rows > rows_most || kernel.sum_length() < shortest_sum || !kernel.windows.empty() ||
+      kernel.left_zero || kernel.right_zero || number_of(kernel) != Number::float32)
+    return false;
+  const ProductInput &left = kernel.left, &right = kernel.right;
+  if (kernel.left_depth_stride != 1 || !has_fours(left, left.row_stride, kernel.sum_length()))
+    return false;
+  return is_right_read_by_depth(kernel)
+             ? kernel.right_depth_stride == 1 &&
+                   has_fours(right, right.column_stride, kernel.sum_length())
+             : right.column_stride == 1 &&
+                   has_fours(right, kernel.right_depth_stride, kernel.column_count());
+}
+
 // Columns as tiles count them.
 std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
   return reads_vectors(kernel) ? padded_columns(kernel, 4) : kernel.column_count();
@@ -113,9 +138,21 @@ ProductDivision division_into(const ProductKernel& kernel, std::uint64_t side,
   return division;
 }
 
+// As in shaders/product_few_rows.hlsli.
+ProductDivision division_of_few_rows(const ProductKernel& kernel) {
+  const bool is_along = is_right_read_by_depth(kernel);
+  ProductDivision division{
+      .rows = 4, .columns = is_along ? 8U : 64U, .depth = is_along ? 128U : 64U};
+  division.has_few_rows = true;
+  set_tiles(kernel, kernel.column_count(), division);
+  divide_sums(kernel, division);
+  return division;
+}
+
 // Large tiles, if there are enough to fill a device.
 ProductDivision division_of(const ProductKernel& kernel) {
   if (number_of(kernel) == Number::wide || is_small(kernel)) return division_into(kernel, 1, 1);
+  if (has_few_rows(kernel)) return division_of_few_rows(kernel);
   constexpr std::uint64_t large_side = 128, small_side = 64;
   constexpr Threshold few_tiles{96, 1};
   const ProductDivision large = division_into(kernel, large_side, 8);
@@ -124,6 +161,7 @@ ProductDivision division_of(const ProductKernel& kernel) {
 }
 
 std::string kernel_name(const ProductKernel& kernel, const ProductDivision& division) {
+  if (division.has_few_rows) return "product_few_rows";
   constexpr std::array names{"float", "int", "wide"};
   const bool has_vectors = division.rows > 1 && reads_vectors(kernel);
   const char* name = has_vectors ? "vectors" : names[static_cast<std::size_t>(number_of(kernel))];
@@ -145,8 +183,9 @@ std::uint64_t run_of_columns(const ProductKernel& kernel) {
 // Whether a tile's threads store outputs: four of a row at a time.
 bool is_direct(const ProductKernel& kernel, const ProductDivision& division) {
   const bool follows_more = kernel.left_scale || kernel.right_scale || kernel.quantization;
-  return division.rows > 1 && division.parts == 1 && size_of(kernel.output_type) == 4 &&
-         run_of_columns(kernel) % 4 == 0 && !follows_more && !has_left_out(kernel);
+  return division.rows > 1 && !division.has_few_rows && division.parts == 1 &&
+         size_of(kernel.output_type) == 4 && run_of_columns(kernel) % 4 == 0 && !follows_more &&
+         !has_left_out(kernel);
 }
 
 std::uint64_t words_of_number(const ProductKernel& kernel) {
@@ -362,7 +401,7 @@ Dispatches dispatches_of(const ProductKernel& kernel) {
       dispatch.stages.emplace_back(0, division.parts * division.tiles * group,
                                    (division.slices() + 1) * work_of_slice(division) + 1000);
   sums.base = word(division.slices());
-  if (auto other = matrices_dispatch_of(kernel))
+  if (auto other = division.has_few_rows ? std::nullopt : matrices_dispatch_of(kernel))
     dispatch.with_matrices.push_back(std::move(*other));
   if (is_direct(kernel, division)) return dispatch;
   const std::uint64_t elements = bytes_per_thread / size_of(kernel.output_type);

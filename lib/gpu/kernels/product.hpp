@@ -27,6 +27,7 @@ struct ProductDivision {
   std::uint64_t tiles = 0;              // of all batches
   std::uint64_t row_tiles = 0, column_tiles = 0;
   std::uint64_t parts = 1, part_length = 0;  // of a sum; of whole slices
+  bool has_few_rows = false;                 // shaders/product_few_rows.hlsli
 
   std::uint64_t slices() const { return part_length / depth; }
 };
