@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "gpu/device.hpp"
 
@@ -16,8 +18,12 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   explicit BufferPool(Device& device);
 
   /// A buffer of so many bytes, which hold anything. It comes back when nobody holds it any more.
-  /// If the device has no room, what came back is freed first. Errors: as Device::make_buffer.
+  /// If the device has no room, what came back is freed first, then what give_up_with() names.
+  /// Errors: as Device::make_buffer.
   std::shared_ptr<ResidentBuffer> take(std::uint64_t bytes);
+  /// What lets buffers go that need not be held, and says whether there were any. Set before the
+  /// first take().
+  void give_up_with(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
   /// Frees what came back. False if that was nothing.
   bool clear() noexcept;
 
@@ -29,6 +35,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   void put_back(std::unique_ptr<ResidentBuffer> buffer) noexcept;
 
   Device& device_;
+  std::function<bool()> give_up_;
   const std::uint64_t bytes_most_;  // that are kept while nobody uses them
   std::mutex mutex_;
   Free free_;  // by capacity

@@ -64,6 +64,8 @@ class Executor {
   std::shared_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) {
     return pool_->take(bytes);
   }
+  /// As BufferPool::give_up_with().
+  void give_up_with(std::function<bool()> give_up) { pool_->give_up_with(std::move(give_up)); }
   /// Frees the memory of the device that nobody holds.
   void free_unused_memory() { pool_->clear(); }
 

@@ -20,6 +20,15 @@ void PreparedPrograms::forget(const Model& model) noexcept {
   models->by_model.erase(&model);
 }
 
+bool PreparedPrograms::give_up_constants() {
+  Models& models = models_.get();
+  const std::scoped_lock lock(models.mutex);
+  bool was_any = false;
+  for (const auto& [model, prepared] : models.by_model)
+    was_any = prepared->give_up_constants() || was_any;
+  return was_any;
+}
+
 void PreparedPrograms::clear() noexcept {
   Models* const models = models_.find();
   if (models == nullptr) return;

@@ -17,6 +17,8 @@ class PreparedPrograms {
   /// What the runs of a model share. The model must not go before forget() was called.
   std::shared_ptr<PreparedModel> find(const Model& model);
   void forget(const Model& model) noexcept;
+  /// Gives the constants of all back that no run holds. False if there was none.
+  bool give_up_constants();
   /// Forgets all. What is on a device goes before the device: threads that have found this object
   /// by a weak pointer may hold it a moment longer than its runner.
   void clear() noexcept;

@@ -13,7 +13,9 @@ struct Runner::State {
   std::shared_ptr<PreparedPrograms> programs = std::make_shared<PreparedPrograms>();
 
   State(Backend opened, const ExecutionOptions& options)
-      : backend(std::move(opened)), execution(options) {}
+      : backend(std::move(opened)), execution(options) {
+    backend.give_up_with([kept = programs.get()] { return kept->give_up_constants(); });
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { programs->clear(); }

@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "gpu/backends.hpp"
+#include "gpu/launches.hpp"
 #include "job/backend_gpu.hpp"
 #include "job/device_plan.hpp"
 #include "job/host_plan.hpp"
@@ -154,6 +155,14 @@ std::optional<gpu::ResidentWork> Backend::make_resident_work(
 void Backend::execute_resident(std::span<const gpu::ResidentWork> works,
                                gpu::DispatchTimes& times) {
   on_gpu([&](gpu::Executor& executor) { executor.execute_resident(works, times); });
+}
+
+void Backend::give_up_with(std::function<bool()> give_up) {
+  if (gpu_) gpu_->executor.give_up_with(std::move(give_up));
+}
+
+std::uint64_t Backend::work_at_once() const {
+  return gpu_ ? gpu_->device->pace().work() : 0;
 }
 
 void Backend::write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes) {

@@ -69,6 +69,9 @@ class Backend {
   Execution execute_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs,
                          const ExecutionOptions& options);
 
+  /// What lets memory of the GPU go that need not be held, and says whether there was any; called
+  /// when there is no room. Set before anything runs.
+  void give_up_with(std::function<bool()> give_up);
   /// Memory that stays on the GPU from plan to plan; null on the CPU, and where the GPU has no room
   /// for it. Errors: device_lost.
   std::shared_ptr<gpu::ResidentBuffer> make_resident_buffer(std::uint64_t bytes);
@@ -78,6 +81,9 @@ class Backend {
                                                       std::span<const gpu::ResidentRange> slots);
   /// Executes works, each after the one before it. Errors: run_failed, device_lost, interrupted.
   void execute_resident(std::span<const gpu::ResidentWork> works, gpu::DispatchTimes& times);
+  /// How much work of stages the GPU does in about a tenth of a second (gpu/launches.hpp); 0 on the
+  /// CPU.
+  std::uint64_t work_at_once() const;
   /// Copies between the host and such a buffer. Errors: as execute_resident.
   void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
   void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);

@@ -1,5 +1,7 @@
 #include "model/prepared_model.hpp"
 
+#include <algorithm>
+
 #include "base/buffer.hpp"
 #include "base/text.hpp"
 #include "ops/operator.hpp"
@@ -41,12 +43,22 @@ const Plan& PreparedModel::plan(std::size_t dispatchable) {
   return *plan;
 }
 
-std::shared_ptr<gpu::ResidentBuffer> PreparedModel::constant(
-    std::size_t resource, const std::function<std::shared_ptr<gpu::ResidentBuffer>()>& upload) {
+std::shared_ptr<gpu::ResidentBuffer> PreparedModel::constant(std::size_t resource) {
   const std::scoped_lock lock(mutex_);
-  auto& constant = constants_[resource];
-  if (!constant) constant = upload();
-  return constant;
+  return constants_[resource];
+}
+
+void PreparedModel::keep_constant(std::size_t resource,
+                                  std::shared_ptr<gpu::ResidentBuffer> buffer) {
+  const std::scoped_lock lock(mutex_);
+  constants_[resource] = std::move(buffer);
+}
+
+bool PreparedModel::give_up_constants() {
+  std::vector<std::shared_ptr<gpu::ResidentBuffer>> given_up(constants_.size());
+  const std::scoped_lock lock(mutex_);
+  constants_.swap(given_up);
+  return std::ranges::any_of(given_up, [](const auto& buffer) { return buffer != nullptr; });
 }
 
 void keep_constants_in_memory(Model& model) {

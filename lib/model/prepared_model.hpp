@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -29,10 +28,13 @@ class PreparedModel {
   bool is_written(std::size_t resource) const { return is_written_[resource]; }
   /// Whether the resource is a constant that is kept on the device.
   bool is_kept(std::size_t resource) const { return is_kept_[resource]; }
-  /// Such a constant on the device; `upload` puts it there the first time. Null where it returns
-  /// null. Errors: as `upload`.
-  std::shared_ptr<gpu::ResidentBuffer> constant(
-      std::size_t resource, const std::function<std::shared_ptr<gpu::ResidentBuffer>()>& upload);
+  /// Such a constant on the device; null if it is not there.
+  std::shared_ptr<gpu::ResidentBuffer> constant(std::size_t resource);
+  /// Keeps one that was uploaded.
+  void keep_constant(std::size_t resource, std::shared_ptr<gpu::ResidentBuffer> buffer);
+  /// Keeps none any more; the device's memory is free as soon as no run uses it. False if there was
+  /// none.
+  bool give_up_constants();
 
  private:
   const Model& model_;

@@ -12,14 +12,25 @@
 namespace dmlop {
 namespace {
 
-// As many dispatches as a device is mostly given at a time. What they write takes memory that no
-// later one can use meanwhile.
+// As many dispatches as a device is mostly given at a time, so that others have their turn soon.
+// What they write takes memory that no later one can use meanwhile.
 constexpr std::size_t enqueued_most = gpu::binds_most;
 constexpr std::uint64_t enqueued_bytes_most = std::uint64_t{256} << 20;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::less<>()(a.data(), b.data() + b.size()) &&
          std::less<>()(b.data(), a.data() + a.size());
+}
+
+std::uint64_t work_of(const gpu::ResidentWork& work) {
+  std::uint64_t sum = 0;
+  for (const gpu::Step& step : work.steps) {
+    for (const gpu::Dispatch& dispatch : step.dispatches) {
+      for (const gpu::Stage& stage : dispatch.stages)
+        sum += std::uint64_t{stage.work} * (stage.end - stage.first);
+    }
+  }
+  return sum;
 }
 
 /// Writes packed elements to the places that an output's strides give them.
@@ -194,22 +205,35 @@ std::span<std::byte> Runtime::on_host(Memory& memory) {
   return memory.host.bytes();
 }
 
+// What is enqueued may hold the room.
+std::shared_ptr<gpu::ResidentBuffer> Runtime::made_buffer(std::uint64_t bytes) {
+  auto buffer = backend_.make_resident_buffer(bytes);
+  if (!buffer && !enqueued_.empty()) {
+    finish();
+    buffer = backend_.make_resident_buffer(bytes);
+  }
+  return buffer;
+}
+
 std::shared_ptr<gpu::ResidentBuffer> Runtime::uploaded(Memory& memory) {
-  auto buffer = memory.device ? memory.device : backend_.make_resident_buffer(memory.size());
+  auto buffer = memory.device ? memory.device : made_buffer(memory.size());
   if (buffer) backend_.write_resident({buffer.get(), 0, memory.size()}, on_host(memory));
   return buffer;
 }
 
 bool Runtime::on_device(Memory& memory) {
   if (memory.device_is_current) return true;
-  const auto upload = [&] { return uploaded(memory); };
-  memory.device = memory.constant ? prepared_->constant(*memory.constant, upload) : upload();
+  if (memory.constant) memory.device = prepared_->constant(*memory.constant);
+  if (!memory.constant || !memory.device) {
+    memory.device = uploaded(memory);
+    if (memory.constant) prepared_->keep_constant(*memory.constant, memory.device);
+  }
   memory.device_is_current = memory.device != nullptr;
   return memory.device_is_current;
 }
 
 bool Runtime::has_room_on_device(Memory& memory) {
-  if (!memory.device) memory.device = backend_.make_resident_buffer(memory.size());
+  if (!memory.device) memory.device = made_buffer(memory.size());
   return memory.device != nullptr;
 }
 
@@ -355,17 +379,25 @@ void Runtime::enqueue(const DispatchCommand& command) {
   note_device(backend_.spec());
   if (enqueued_.empty()) first_enqueued_ = &command;
   last_enqueued_ = &command;
-  for (const Slot& slot : bound.plan.slots) {
-    if (slot.kind != SlotKind::input) enqueued_bytes_ += slot.bytes();
+  enqueued_work_ += work_of(*work);
+  for (std::size_t i = 0; i < bound.slots.size(); ++i) {
+    const Place& place = bound.slots[i];
+    if (bound.plan.slots[i].kind != SlotKind::input)
+      enqueued_bytes_ += bound.plan.slots[i].bytes();
+    else if (place.offset % gpu::range_alignment != 0)  // it is copied
+      enqueued_bytes_ += place.bytes;
   }
   enqueued_.push_back(std::move(*work));
-  if (enqueued_.size() >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most) finish();
+  if (enqueued_.size() >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most ||
+      enqueued_work_ >= backend_.work_at_once())
+    finish();
 }
 
 void Runtime::finish() {
   if (enqueued_.empty()) return;
   const std::vector<gpu::ResidentWork> works = std::exchange(enqueued_, {});
   enqueued_bytes_ = 0;
+  enqueued_work_ = 0;
   const std::string title = works.size() == 1
                                 ? title_of(*first_enqueued_)
                                 : title_of(*first_enqueued_) + " to " + title_of(*last_enqueued_);

@@ -120,6 +120,8 @@ class Runtime {
   void require_indices(const BoundPlan& bound, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
+  /// Null if the GPU has no room.
+  std::shared_ptr<gpu::ResidentBuffer> made_buffer(std::uint64_t bytes);
   std::shared_ptr<gpu::ResidentBuffer> uploaded(Memory& memory);
   /// Returns false if the GPU has no room.
   bool on_device(Memory& memory);
@@ -141,7 +143,8 @@ class Runtime {
   std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
   std::vector<std::string> devices_;
   std::vector<gpu::ResidentWork> enqueued_;
-  std::uint64_t enqueued_bytes_ = 0;  // that it writes
+  std::uint64_t enqueued_bytes_ = 0;  // that it writes or copies
+  std::uint64_t enqueued_work_ = 0;
   const DispatchCommand* first_enqueued_ = nullptr;
   const DispatchCommand* last_enqueued_ = nullptr;
   std::uint64_t resident_dispatches_ = 0;

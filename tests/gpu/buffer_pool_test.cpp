@@ -80,6 +80,27 @@ TEST_CASE("buffer pool: what is kept makes room for what does not fit beside it"
   CHECK_THROWS_AS(pool.buffers->take(800), Error);
 }
 
+TEST_CASE("buffer pool: what need not be held is given up once, after what is free") {
+  Pool pool;
+  pool.record.device_room = taken_by(1000);
+  auto held = pool.buffers->take(800);
+  int asked = 0;
+  pool.buffers->give_up_with([&] {
+    ++asked;
+    const bool is_held = held != nullptr;
+    held.reset();
+    return is_held;
+  });
+  auto other = pool.buffers->take(300);
+  CHECK(asked == 1);
+  CHECK(pool.record.device_bytes == taken_by(300));
+  other.reset();
+  other = pool.buffers->take(1000);
+  CHECK(asked == 1);
+  CHECK_THROWS_AS(pool.buffers->take(1000), Error);
+  CHECK(asked == 2);
+}
+
 TEST_CASE("buffer pool: a buffer that outlives the pool is freed") {
   Pool pool;
   const auto buffer = pool.buffers->take(100);

@@ -97,6 +97,33 @@ TEST_CASE(
   CHECK(record.faults.empty());
 }
 
+TEST_CASE("prepared model: constants are given up where the device has no room for other buffers") {
+  Record record;
+  Backend backend(make_recorded_device(record));
+  const Model model = without_input();
+  constexpr auto keep = PreparedModel::Keep::plans_and_constants;
+  const auto first = std::make_shared<PreparedModel>(model, keep);
+  const auto second = std::make_shared<PreparedModel>(model, keep);
+  backend.give_up_with([&] { return first->give_up_constants(); });
+  const auto run_with = [&](const std::shared_ptr<PreparedModel>& prepared) {
+    Model bound = model;
+    set(bound, in, {1, 2, 3});
+    Runtime runtime(bound, backend, {.threads = 1}, prepared);
+    for (const ModelCommand& command : bound.commands)
+      runtime.enqueue(std::get<DispatchCommand>(command));
+    runtime.finish();
+    return runtime.resident_dispatches();
+  };
+  CHECK(run_with(first) == 2);
+  CHECK(first->constant(constant) != nullptr);
+  record.device_room = record.device_bytes;  // for no more than one run
+  CHECK(run_with(second) == 2);
+  CHECK(first->constant(constant) == nullptr);
+  CHECK(second->constant(constant) != nullptr);
+  CHECK_FALSE(first->give_up_constants());
+  CHECK(record.faults.empty());
+}
+
 TEST_CASE("prepared model: what is enqueued runs together, when its results are asked for") {
   Record record;
   Backend backend(make_recorded_device(record));
