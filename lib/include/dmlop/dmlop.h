@@ -210,6 +210,8 @@ DMLOP_C_API dmlop_tensors dmlop_program_outputs(const dmlop_program* program);
 /* JSON: {"nodes": [{"name", "operator", "inputs", "outputs"}], "warnings": [...]}. */
 DMLOP_C_API dmlop_status dmlop_program_report(const dmlop_program* program, char** report,
                                               dmlop_error** error);
+/* Constants stay on a GPU for the next run, until the program or the context is gone, or other runs
+ * need the room. */
 DMLOP_C_API dmlop_status dmlop_program_run(dmlop_context* context, const dmlop_program* program,
                                            const dmlop_tensor* inputs, size_t input_count,
                                            const dmlop_call* call, dmlop_result** result,

@@ -302,8 +302,9 @@ class DMLOP_API Runner {
   Prepared prepare(const Operation& operation, const std::vector<Input>& inputs = {});
 
   /// Runs a program and returns its outputs in their order. `edges`, if given, gets what each node
-  /// wrote, named after its edge. Errors: invalid_input for inputs that do not fit, usage for those
-  /// that are missing or unknown; run_failed, io_failed.
+  /// wrote, named after its edge. Constants stay on a GPU for the next run, until the program or the
+  /// runner is gone, or other runs need the room. Errors: invalid_input for inputs that do not fit,
+  /// usage for those that are missing or unknown; run_failed, io_failed.
   std::vector<Tensor> run(const Program& program, const std::vector<Input>& inputs,
                           std::vector<Tensor>* edges = nullptr);
 
