@@ -92,6 +92,7 @@ class JsonGraphReader {
         if (edge != nullptr) edge->desc = read_desc(input, called);
         if (edge != nullptr && edge->desc && edge->desc->data_type && !edge->desc->sizes.empty()) {
           graph_.input_bytes[name] = needed_bytes(*edge->desc);
+          graph_.types.emplace(name, *edge->desc->data_type);
           graph_.sizes.emplace(name, edge->desc->sizes);
         }
       } else if (input.kind == Kind::string && !input.text.empty()) {

@@ -295,7 +295,7 @@ class Lowering {
     reach(input, desc);
     if (!said) return;
     TensorDesc all;  // of which the node may read a part
-    all.data_type = desc.data_type;
+    all.data_type = type;
     all.sizes = *said;
     reach(input, all);
   }

@@ -405,6 +405,30 @@ TEST_CASE("public programs: an input has the type of the model, also where Direc
   CHECK(std::ranges::equal(outputs.at(0).elements<float>(), std::vector<float>{4, 2, 6, 1, 5, 3}));
 }
 
+TEST_CASE("public programs: nodes may read the bytes of an input as another type") {
+  const std::string inputs =
+      R"({"inputs": [{"name": "x", "DataType": "UINT8", "Sizes": [8]}], "nodes": [)";
+  const std::string bytes =
+      R"({"name": "a", "type": "ELEMENT_WISE_IDENTITY", "desc": {}, "bindings": {"InputTensor": "x", "OutputTensor": "bytes"}})";
+  const std::string words =
+      R"({"name": "b", "type": "ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": {"DataType": "UINT32", "Sizes": [2]}},
+          "bindings": {"InputTensor": "x", "OutputTensor": "words"}})";
+  const std::vector<std::uint8_t> x{1, 0, 0, 0, 0, 1, 0, 0};
+  for (const std::string& nodes : {bytes + "," + words, words + "," + bytes, words}) {
+    const dmlop::Program program({.text = inputs + nodes + "]}"});
+    REQUIRE(program.inputs().size() == 1);
+    CHECK(program.inputs()[0].type == ElementType::uint8);
+    CHECK(program.inputs()[0].bytes == 8);
+    for (const dmlop::Tensor& output : cpu().run(program, {{"x", view(x, {8})}})) {
+      if (output.name == "words")
+        CHECK(std::ranges::equal(output.elements<std::uint32_t>(),
+                                 std::vector<std::uint32_t>{1, 256}));
+      else
+        CHECK(std::ranges::equal(output.elements<std::uint8_t>(), x));
+    }
+  }
+}
+
 TEST_CASE("public programs: a model without its path has no data beside it") {
   using namespace onnx_bytes;
   const std::string external =
