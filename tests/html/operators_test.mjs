@@ -17,6 +17,15 @@ const phone = {viewport: {width: 390, height: 844}, isMobile: true, hasTouch: tr
 
 const shown_views = page => page.$$eval('.view, #index, #found',
   all => all.filter(one => one.checkVisibility()).map(one => one.id));
+// An address takes effect with an event that follows it.
+async function check_shown(page, expected) {
+  let shown = await shown_views(page);
+  for (let waited = 0; waited < 10000 && String(shown) !== String(expected); waited += 50) {
+    await page.waitForTimeout(50);
+    shown = await shown_views(page);
+  }
+  assert.deepEqual(shown, expected);
+}
 const results = page => page.$$eval('#results a', all => all.map(one => one.textContent));
 const width_beyond = page => page.evaluate(
   () => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -29,7 +38,7 @@ async function go(page, hash) {
 async function check_views() {
   await check('at first all operators are listed', async () => {
     const page = await open(file);
-    assert.deepEqual(await shown_views(page), ['index']);
+    await check_shown(page, ['index']);
     const listed = await page.$$eval('.list a', all => all.map(one => one.textContent));
     assert.deepEqual([...listed].sort(), [...names].sort());
     assert.ok(listed.length >= 177);
@@ -52,7 +61,7 @@ async function check_views() {
   await check('an address may be a part or a field of an operator, which is in sight', async () => {
     for (const hash of ['#PADDING/PaddingMode', '#LSTM/errors', '#GEMM/speed']) {
       const page = await open(file, hash);
-      assert.deepEqual(await shown_views(page), [hash.slice(1).split('/')[0]]);
+      await check_shown(page, [hash.slice(1).split('/')[0]]);
       const [top, below] = await page.evaluate(() => [
         document.querySelector(':target').getBoundingClientRect().top,
         document.querySelector('header').getBoundingClientRect().bottom]);
@@ -64,20 +73,20 @@ async function check_views() {
   await check('links lead from the list to an operator, its neighbors and back', async () => {
     const page = await open(file);
     await page.click('.list a:text-is("PADDING")');
-    assert.deepEqual(await shown_views(page), ['PADDING']);
+    await check_shown(page, ['PADDING']);
     await page.click('#PADDING >> text="PADDING1"');
-    assert.deepEqual(await shown_views(page), ['PADDING1']);
+    await check_shown(page, ['PADDING1']);
     await page.goBack();
-    assert.deepEqual(await shown_views(page), ['PADDING']);
+    await check_shown(page, ['PADDING']);
     await page.click('#PADDING .steps [rel=next]');
-    assert.deepEqual(await shown_views(page), ['PADDING1']);
+    await check_shown(page, ['PADDING1']);
     await page.click('#PADDING1 .crumb a:last-child');
-    assert.deepEqual(await shown_views(page), ['index']);
-    assert.equal(await page.title(), 'DirectML operators');
+    await check_shown(page, ['index']);
+    await page.waitForFunction(() => document.title === 'DirectML operators', null, {timeout: 10000});
     await page.click('.lead a:has-text("Differences")');
-    assert.deepEqual(await shown_views(page), ['differences']);
+    await check_shown(page, ['differences']);
     await page.click('h1 a');
-    assert.deepEqual(await shown_views(page), ['index']);
+    await check_shown(page, ['index']);
     await close(page);
   });
 
@@ -102,10 +111,10 @@ async function check_search() {
       ['DML_SLICE1_OPERATOR_DESC', 'SLICE1'], ['max pool', 'MAX_POOLING']]) {
       await page.fill('#search', text);
       assert.equal((await results(page))[0], first, text);
-      assert.deepEqual(await shown_views(page), ['found']);
+      await check_shown(page, ['found']);
     }
     await page.fill('#search', '');
-    assert.deepEqual(await shown_views(page), ['index']);
+    await check_shown(page, ['index']);
     await close(page);
   });
 
@@ -151,19 +160,19 @@ async function check_search() {
     assert.equal(await page.inputValue('#search'), 'top k');
     assert.equal((await results(page))[0], 'TOP_K');
     await page.click('#results a:text-is("TOP_K1")');
-    assert.deepEqual(await shown_views(page), ['TOP_K1']);
+    await check_shown(page, ['TOP_K1']);
     await page.goBack();
-    assert.deepEqual(await shown_views(page), ['found']);
+    await check_shown(page, ['found']);
     assert.equal(await page.inputValue('#search'), 'top k');
     await go(page, '#TOP_K');
     await page.fill('#search', 'gather');
-    assert.deepEqual(await shown_views(page), ['found']);
+    await check_shown(page, ['found']);
     await close(page);
     const wrong = await open(file, '#search=%E0%A4%A');
-    assert.deepEqual(await shown_views(wrong), ['index']);
+    await check_shown(wrong, ['index']);
     await close(wrong);
     const nowhere = await open(file, '#NO_SUCH_OPERATOR');
-    assert.deepEqual(await shown_views(nowhere), ['index']);
+    await check_shown(nowhere, ['index']);
     await close(nowhere);
   });
 
@@ -180,9 +189,9 @@ async function check_search() {
     await page.keyboard.press('ArrowUp');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'search');
     await page.keyboard.press('Enter');
-    assert.deepEqual(await shown_views(page), ['SLICE']);
+    await check_shown(page, ['SLICE']);
     await page.keyboard.press('Escape');
-    assert.deepEqual(await shown_views(page), ['index']);
+    await check_shown(page, ['index']);
     assert.equal(await page.inputValue('#search'), '');
     await close(page);
   });
