@@ -43,7 +43,7 @@ macro(dmlop_for_each_kernel)
         EXPRESSION_GROUP=${group} NUMBER=${number} ${computes}=1)
     endforeach()
   endforeach()
-  # Single sums, and tiles of 64 and 128 rows and columns.
+  # Single sums, tiles of 64 and 128 rows and columns, and few rows.
   foreach(number IN ITEMS float int wide)
     string(TOUPPER COMPUTES_${number} computes)
     dmlop_kernel(product_${number}_1 product ${computes}=1)
@@ -54,8 +54,8 @@ macro(dmlop_for_each_kernel)
     dmlop_kernel(product_${number}_128 product ${computes}=1 THREAD_TILE=8 DEPTH=8)
   endforeach()
   dmlop_kernel(product_vectors_64 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=4 DEPTH=16)
-  dmlop_kernel(product_few_rows product COMPUTES_FLOAT=1 FEW_ROWS=4)
   dmlop_kernel(product_vectors_128 product COMPUTES_FLOAT=1 VECTORS=1 THREAD_TILE=8 DEPTH=8)
+  dmlop_kernel(product_few_rows product COMPUTES_FLOAT=1 FEW_ROWS=4)
   # For devices with cooperative matrices, and what tests can run without.
   dmlop_vulkan_kernel(product_matrices product_matrices)
   dmlop_vulkan_kernel(product_matrices_128 product_matrices

@@ -1,7 +1,7 @@
-// For product.hlsl: sums of at most FEW_ROWS rows at a time, where a tile would be mostly empty. A group reads its part of
-// the right matrix once, by vectors of four elements: along columns, 16 vectors of 16 slices of the sum, or, where
-// IS_RIGHT_READ_BY_DEPTH, along the sum, 32 vectors of 8 columns. Both matrices have whole vectors, the left one along the
-// sum.
+// For product.hlsl: sums of FEW_ROWS rows at a time, where a tile would be mostly empty. A group reads its part of the
+// right matrix once, by vectors of four elements. Neighboring threads read neighboring vectors: 16 vectors of columns, with
+// 16 slices of the sum, or, where IS_RIGHT_READ_BY_DEPTH, 32 vectors of the sum, with 8 columns. All rows of both matrices
+// begin and end with a vector, those of the left one along the sum.
 
 groupshared float4 partial_sums[FEW_ROWS * GROUP_SIZE];
 

@@ -205,18 +205,8 @@ std::span<std::byte> Runtime::on_host(Memory& memory) {
   return memory.host.bytes();
 }
 
-// What is enqueued may hold the room.
-std::shared_ptr<gpu::ResidentBuffer> Runtime::made_buffer(std::uint64_t bytes) {
-  auto buffer = backend_.make_resident_buffer(bytes);
-  if (!buffer && !enqueued_.empty()) {
-    finish();
-    buffer = backend_.make_resident_buffer(bytes);
-  }
-  return buffer;
-}
-
 std::shared_ptr<gpu::ResidentBuffer> Runtime::uploaded(Memory& memory) {
-  auto buffer = memory.device ? memory.device : made_buffer(memory.size());
+  auto buffer = memory.device ? memory.device : backend_.make_resident_buffer(memory.size());
   if (buffer) backend_.write_resident({buffer.get(), 0, memory.size()}, on_host(memory));
   return buffer;
 }
@@ -233,7 +223,7 @@ bool Runtime::on_device(Memory& memory) {
 }
 
 bool Runtime::has_room_on_device(Memory& memory) {
-  if (!memory.device) memory.device = made_buffer(memory.size());
+  if (!memory.device) memory.device = backend_.make_resident_buffer(memory.size());
   return memory.device != nullptr;
 }
 

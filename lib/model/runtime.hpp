@@ -121,7 +121,6 @@ class Runtime {
   Step step(const BoundPlan& bound);
   std::span<std::byte> on_host(Memory& memory);
   /// Null if the GPU has no room.
-  std::shared_ptr<gpu::ResidentBuffer> made_buffer(std::uint64_t bytes);
   std::shared_ptr<gpu::ResidentBuffer> uploaded(Memory& memory);
   /// Returns false if the GPU has no room.
   bool on_device(Memory& memory);

@@ -139,8 +139,8 @@ bool TensorChecker::check_strides(const TensorUse& use) {
   if (use.spec->is_output() && may_overlap(tensor.sizes, *tensor.strides)) {
     add(fields_.at(strides, name + ".Strides " + list_of(*tensor.strides) +
                                 " let parts of the output overlap or interleave"),
-        "every element of an output has a place of its own, and dimensions nest: a stride is at "
-        "least what those of smaller strides reach",
+        "every element of an output has a place of its own, and each stride is at least what the "
+        "dimensions with smaller strides span",
         packed_or_none(tensor.sizes));
     propose(strides, list_of(packed_strides(tensor.sizes)));
   }

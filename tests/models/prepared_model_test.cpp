@@ -155,6 +155,30 @@ TEST_CASE("prepared model: what is enqueued runs together, when its results are 
   CHECK(record.faults.empty());
 }
 
+TEST_CASE("prepared model: no more is enqueued than a device does in a short while") {
+  const std::string matrix = R"({"DataType": "FLOAT32", "Sizes": [1, 1, 512, 512]})";
+  const std::string values =
+      R"({"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 262144, "value": 0}})";
+  const Model model =
+      valid_model(R"({"resources": {"In": )" + values + R"(, "Out": )" + values + R"(},
+          "dispatchables": {"square": {"type": "GEMM", "desc": {"TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 0,
+            "ATensor": )" +
+                  matrix + R"(, "BTensor": )" + matrix + R"(, "OutputTensor": )" + matrix + R"(}}},
+          "commands": [{"type": "dispatch", "dispatchable": "square",
+                        "bindings": {"ATensor": "In", "BTensor": "In", "OutputTensor": "Out"}}]})");
+  const auto left_by_enqueue = [&](std::uint64_t pace_work) {
+    Record record;
+    Backend backend(make_recorded_device(record, pace_work));
+    Runtime runtime(model, backend, {.threads = 1});
+    runtime.enqueue(std::get<DispatchCommand>(model.commands[0]));
+    const std::uint64_t before = record.submissions;
+    runtime.finish();
+    return record.submissions - before;
+  };
+  CHECK(left_by_enqueue(0) == 1);
+  CHECK(left_by_enqueue(1) == 0);
+}
+
 TEST_CASE("prepared model: constants are read into memory once") {
   Model model = without_input();
   int reads = 0;

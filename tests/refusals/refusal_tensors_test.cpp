@@ -47,15 +47,15 @@ TEST_CASE("tensors must keep to the rules that all tensors share") {
      R"("OutputTensor": {"Sizes": [7], "Strides": ^[0]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1], "EndPadding": [2])",
      {"OutputTensor.Strides [0] let parts of the output overlap or interleave\n"
-      "  rule: every element of an output has a place of its own, and dimensions nest: a stride is at "
-      "least what those of smaller strides reach\n"
+      "  rule: every element of an output has a place of its own, and each stride is at least what the "
+      "dimensions with smaller strides span\n"
       "  help: write [1] for a packed tensor, or leave it out"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4, 1]}, )"
      R"("OutputTensor": {"Sizes": [7, 2], "Strides": ^[1, 6]}, "PaddingMode": "EDGE", )"
      R"("StartPadding": [1, 1], "EndPadding": [2, 0])",
      {"OutputTensor.Strides [1, 6] let parts of the output overlap or interleave\n"
-      "  rule: every element of an output has a place of its own, and dimensions nest: a stride is at "
-      "least what those of smaller strides reach\n"
+      "  rule: every element of an output has a place of its own, and each stride is at least what the "
+      "dimensions with smaller strides span\n"
       "  help: write [2, 1] for a packed tensor, or leave it out"}},
     {R"("InputTensor": {"DataType": "FLOAT32", "Sizes": [4]}, )"
      R"("OutputTensor": {"Sizes": [7], "Strides": ^[1, 1]}, "PaddingMode": "EDGE", )"

@@ -234,8 +234,8 @@ TEST_CASE("op descriptions") {
       "  rule: OutputTensor.DataType == InputTensor.DataType\n"
       "  help: write \"UINT8\"",
       "OutputTensor.Strides [0, 1] let parts of the output overlap or interleave\n"
-      "  rule: every element of an output has a place of its own, and dimensions nest: a stride is at "
-      "least what those of smaller strides reach\n"
+      "  rule: every element of an output has a place of its own, and each stride is at least what the "
+      "dimensions with smaller strides span\n"
       "  help: write [7, 1] for a packed tensor, or leave it out",
       "PaddingValue is 256, which does not fit UINT8\n"
       "  rule: UINT8 holds 0 to 255; PaddingValue is truncated toward zero\n"
