@@ -51,14 +51,14 @@ std::unique_ptr<ResidentBuffer> BufferPool::find(std::uint64_t bytes) {
 }
 
 std::unique_ptr<ResidentBuffer> BufferPool::make(std::uint64_t bytes) {
-  for (bool has_given_up = false;; has_given_up = true) {
+  for (bool has_given_up = false;;) {
     try {
       return device_.make_buffer(Place::device, bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::run_failed) throw;
       if (clear()) continue;
       if (has_given_up || !give_up_ || !give_up_()) throw;
-      clear();
+      has_given_up = true;
     }
   }
 }

@@ -101,6 +101,18 @@ TEST_CASE("buffer pool: what need not be held is given up once, after what is fr
   CHECK(asked == 2);
 }
 
+TEST_CASE("buffer pool: what need not be held is given up where what is free is not enough") {
+  Pool pool;
+  pool.record.device_room = taken_by(800) + taken_by(200);
+  auto held = pool.buffers->take(800);
+  { const auto buffer = pool.buffers->take(200); }
+  pool.buffers->give_up_with([&] {
+    held.reset();
+    return true;
+  });
+  CHECK(pool.buffers->take(900)->bytes() == 900);
+}
+
 TEST_CASE("buffer pool: a buffer that outlives the pool is freed") {
   Pool pool;
   const auto buffer = pool.buffers->take(100);
