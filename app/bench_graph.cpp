@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "base/output.hpp"
 #include "base/parallel.hpp"
@@ -39,19 +40,21 @@ std::vector<NodeTimes> slowest_first(std::vector<NodeTimes> times) {
   return times;
 }
 
-/// How long the nodes of a graph took in each of its runs.
+/// Seconds of one run of a graph.
+struct GraphRun {
+  double whole = 0;
+  std::vector<double> nodes;  // each executed alone
+};
+
+/// How long a graph and its nodes took in each of its runs.
 class GraphTimes {
  public:
-  GraphTimes(const Model& model, std::vector<std::vector<double>> runs, std::string devices)
+  GraphTimes(const Model& model, std::vector<GraphRun> runs, std::string devices)
       : model_(&model), runs_(std::move(runs)), devices_(std::move(devices)) {}
 
   std::vector<double> totals() const {
     std::vector<double> totals;
-    for (const std::vector<double>& run : runs_) {
-      double total = 0;
-      for (const double seconds : run) total += seconds;
-      totals.push_back(total);
-    }
+    for (const GraphRun& run : runs_) totals.push_back(run.whole);
     std::sort(totals.begin(), totals.end());
     return totals;
   }
@@ -63,7 +66,7 @@ class GraphTimes {
     std::vector<NodeTimes> nodes;
     for (std::size_t i = 0; i < model_->commands.size(); ++i) {
       std::vector<double> seconds;
-      for (const std::vector<double>& run : runs_) seconds.push_back(run[i]);
+      for (const GraphRun& run : runs_) seconds.push_back(run.nodes[i]);
       nodes.push_back({node(i).name, 1, quartiles_of_unsorted(std::move(seconds))});
     }
     return nodes;
@@ -91,9 +94,17 @@ class GraphTimes {
   }
 
   const Model* model_;
-  std::vector<std::vector<double>> runs_;  // seconds of each node
+  std::vector<GraphRun> runs_;
   std::string devices_;
 };
+
+double run_whole(const Model& model, Runtime& runtime) {
+  Stopwatch clock;
+  for (const ModelCommand& command : model.commands)
+    runtime.enqueue(std::get<DispatchCommand>(command));
+  runtime.finish();
+  return clock.lap();
+}
 
 std::vector<double> run_nodes(const Model& model, Runtime& runtime) {
   std::vector<double> seconds;
@@ -105,16 +116,25 @@ std::vector<double> run_nodes(const Model& model, Runtime& runtime) {
   return seconds;
 }
 
+// A GPU is given many nodes of a graph at a time, but to measure a node it is waited for.
+GraphRun run_once(const Model& model, Runtime& runtime, bool is_gpu) {
+  GraphRun run;
+  if (is_gpu) run.whole = run_whole(model, runtime);
+  run.nodes = run_nodes(model, runtime);
+  if (!is_gpu) run.whole = std::accumulate(run.nodes.begin(), run.nodes.end(), 0.0);
+  return run;
+}
+
 /// Runs a graph again and again, whose edges stay where they are.
 GraphTimes time_graph(const Model& model, Backend& backend, const BenchOptions& options) {
   Runtime runtime(model, backend, options.execution);
   run_nodes(model, runtime);  // makes what the device needs, and is not counted
-  std::vector<std::vector<double>> runs;
+  std::vector<GraphRun> runs;
   Stopwatch clock;
   for (double seconds = 0; runs.size() < options.min_runs || seconds < options.min_seconds;
        seconds += clock.lap()) {
     check_for_stop();
-    runs.push_back(run_nodes(model, runtime));
+    runs.push_back(run_once(model, runtime, backend.is_gpu()));
   }
   return {model, std::move(runs), join(runtime.devices())};
 }
@@ -135,11 +155,15 @@ void print_rows(const std::string& title, const std::vector<NodeTimes>& rows, do
 void print_graph_times(const GraphTimes& times) {
   const std::vector<double> totals = times.totals();
   const double total = totals[totals.size() / 2];
+  const std::vector<NodeTimes> nodes = times.nodes();
+  double alone = 0;
+  for (const NodeTimes& node : nodes) alone += node.seconds.median;
   print({row_title("device"), times.devices(), "\n"});
   print({row_title("time"), time_text(total), " median, ", time_text(totals.front()), " min of ",
          counted(totals.size(), "run"), " (wall clock)\n"});
-  print_rows("operators", times.operators(), total);
-  print_rows("nodes, the slowest first", slowest_first(times.nodes()), total);
+  const std::string how = times.devices() == "cpu" ? "" : ", each executed alone";
+  print_rows("operators" + how, times.operators(), alone);
+  print_rows("nodes" + how + ", the slowest first", slowest_first(nodes), alone);
 }
 
 Json rows_json(const std::vector<NodeTimes>& rows, bool has_nodes) {

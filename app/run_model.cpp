@@ -76,28 +76,14 @@ class CommandRunner {
         other_(other) {}
 
   void operator()(const DispatchCommand& command) {
-    Stopwatch clock;
-    const Execution execution = runtime_.dispatch(command);
-    const gpu::DispatchTimes& times = execution.times;
-    const double seconds = clock.lap();
-    if (keeper_ != nullptr) keeper_->keep(command, runtime_);
-    if (other_ != nullptr) other_->dispatch(command);
-    if (comparer_ != nullptr) comparer_->compare(command, runtime_);
     const std::string& name = model_.dispatchables[command.dispatchable].name;
-    times_of_operators_.add(model_.dispatchables[command.dispatchable], seconds);
-    if (!execution.notice.empty() && !options_.quiet)
-      print(StandardStream::error, {"dmlop: ", name, ": ", execution.notice, "\n"});
-    if (options_.timings && options_.format == Format::text) {
-      const std::string kernel =
-          times.kernel ? ", " + with_decimals(*times.kernel * 1e3, 6) + " ms median (GPU)" : "";
-      print(StandardStream::error,
-            {"Dispatch '", name, "': 1 iterations, ", with_decimals(seconds * 1e3, 4),
-             " ms median (CPU)", kernel, "\n"});
-    }
-    Json json{{"type", "dispatch"}, {"dispatchable", name}};
-    if (options_.timings) json["seconds"] = seconds;
-    if (options_.timings && times.kernel) json["deviceKernelSeconds"] = *times.kernel;
-    done.push_back(std::move(json));
+    done.push_back({{"type", "dispatch"}, {"dispatchable", name}});
+    const std::string notice = options_.timings ? timed(command) : runtime_.enqueue(command);
+    if (keeper_ != nullptr) keeper_->keep(command, runtime_);
+    if (other_ != nullptr) other_->enqueue(command);
+    if (comparer_ != nullptr) comparer_->compare(command, runtime_);
+    if (!notice.empty() && !options_.quiet)
+      print(StandardStream::error, {"dmlop: ", name, ": ", notice, "\n"});
   }
 
   void operator()(const PrintCommand& command) {
@@ -135,6 +121,25 @@ class CommandRunner {
   Json done = Json::array();
 
  private:
+  /// Dispatches alone, and tells how long it took. Returns Execution::notice.
+  std::string timed(const DispatchCommand& command) {
+    Stopwatch clock;
+    const Execution execution = runtime_.dispatch(command);
+    const std::optional<double> kernel = execution.times.kernel;
+    const double seconds = clock.lap();
+    const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
+    times_of_operators_.add(dispatchable, seconds);
+    if (options_.format == Format::text)
+      print(StandardStream::error,
+            {"Dispatch '", dispatchable.name, "': 1 iterations, ", with_decimals(seconds * 1e3, 4),
+             " ms median (CPU)",
+             kernel ? ", " + with_decimals(*kernel * 1e3, 6) + " ms median (GPU)" : std::string(),
+             "\n"});
+    done.back()["seconds"] = seconds;
+    if (kernel) done.back()["deviceKernelSeconds"] = *kernel;
+    return execution.notice;
+  }
+
   OperatorTimes times_of_operators_;
   const Model& model_;
   Runtime& runtime_;

@@ -293,9 +293,9 @@ JobResult ModelJob::run(Backend& backend, const BatchOptions& options, bool upda
   };
   const auto run = [&](const ModelCommand& command, std::size_t at) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-      const Execution execution = runtime.dispatch(*dispatch);
-      if (other) other->dispatch(*dispatch);
-      if (result.notice.empty()) result.notice = execution.notice;
+      const std::string notice = runtime.enqueue(*dispatch);
+      if (other) other->enqueue(*dispatch);
+      if (result.notice.empty()) result.notice = notice;
     }
     const auto* write = std::get_if<WriteFileCommand>(&command);
     if (write != nullptr && writes_) {

@@ -214,7 +214,6 @@ std::vector<Tensor> Runner::run(const Program& program, const std::vector<Input>
       runtime.enqueue(*dispatch);
       if (edges != nullptr) keep_edges(model, *dispatch, runtime, *edges);
     });
-    runtime.finish();
     std::vector<Tensor> outputs;
     for (const std::size_t resource : results)
       outputs.push_back(

@@ -41,6 +41,9 @@ void run_commands(const Model& model, const std::vector<std::size_t>& kept,
       }
     }
   }
+  for (Runtime* runtime : runtimes) {
+    if (runtime != nullptr) runtime->finish();
+  }
 }
 
 }  // namespace dmlop

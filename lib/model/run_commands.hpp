@@ -14,7 +14,8 @@ std::vector<std::vector<std::size_t>> last_used(const Model& model,
                                                 const std::vector<std::size_t>& kept);
 
 /// Calls `run` for each command in turn. Then the runtimes, which may be null, give the memory of
-/// those resources back that no later command uses and that `kept` does not name.
+/// those resources back that no later command uses and that `kept` does not name. After the last
+/// one they finish what is enqueued. Errors: those of `run`; as Runtime::finish.
 void run_commands(const Model& model, const std::vector<std::size_t>& kept,
                   const std::vector<Runtime*>& runtimes,
                   const std::function<void(const ModelCommand& command, std::size_t at)>& run);

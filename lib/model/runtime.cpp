@@ -348,11 +348,8 @@ Execution Runtime::dispatch(const DispatchCommand& command) {
   return execution;
 }
 
-void Runtime::enqueue(const DispatchCommand& command) {
-  if (!backend_.is_gpu()) {
-    dispatch(command);
-    return;
-  }
+std::string Runtime::enqueue(const DispatchCommand& command) {
+  if (!backend_.is_gpu()) return dispatch(command).notice;
   const BoundPlan bound = bind(command);
   require_indices(bound, command);
   const auto work_of_device = [&] { return resident_work(bound); };
@@ -361,10 +358,7 @@ void Runtime::enqueue(const DispatchCommand& command) {
     finish();
     work = with_context(title_of(command), work_of_device);
   }
-  if (!work) {
-    dispatch(command);
-    return;
-  }
+  if (!work) return dispatch(command).notice;
   require_intact(bound);
   note_device(backend_.spec());
   if (enqueued_.empty()) first_enqueued_ = &command;
@@ -381,6 +375,7 @@ void Runtime::enqueue(const DispatchCommand& command) {
   if (enqueued_.size() >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most ||
       enqueued_work_ >= backend_.work_at_once())
     finish();
+  return "";
 }
 
 void Runtime::finish() {

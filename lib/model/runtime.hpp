@@ -33,8 +33,9 @@ class Runtime {
   Execution dispatch(const DispatchCommand& command);
 
   /// The same, but a GPU may do it later, together with others: when contents() asks for what it
-  /// writes, or finish() is called. Errors: as dispatch(), also of earlier ones.
-  void enqueue(const DispatchCommand& command);
+  /// writes, or finish() is called. Returns Execution::notice. Errors: as dispatch(), also of
+  /// earlier ones.
+  std::string enqueue(const DispatchCommand& command);
   /// Executes what is enqueued. Errors: as dispatch().
   void finish();
 

@@ -117,12 +117,12 @@ std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& 
   Runtime runtime(model, backend, options);
   for (const ModelCommand& command : model.commands) {
     const auto& dispatch = std::get<DispatchCommand>(command);
-    const auto run = [&] { runtime.dispatch(dispatch); };
     if (around)
-      around(model.dispatchables[dispatch.dispatchable], run);
+      around(model.dispatchables[dispatch.dispatchable], [&] { runtime.dispatch(dispatch); });
     else
-      run();
+      runtime.enqueue(dispatch);
   }
+  runtime.finish();
   if (device != nullptr) *device = join(runtime.devices());
   std::vector<OutputComparison> comparisons;
   for (std::size_t i = 0; i < set.expected.size(); ++i)

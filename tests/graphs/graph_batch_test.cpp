@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "batch/batch.hpp"
 #include "graph_folder.hpp"
+#include "recorded_device.hpp"
 
 namespace dmlop::test::graph_batch_test {
 namespace {
@@ -109,6 +111,33 @@ TEST_CASE("graph batch: jobs of JSON Lines name a graph and the files of its inp
   CHECK(jobs.has("out/b/y.npy"));
   CHECK(batch(jobs, {"jobs.jsonl", "--filter", "a"}).code == 0);
   CHECK(jobs.has("relu.npy"));
+}
+
+TEST_CASE("graph batch: a GPU is given the nodes of a graph together") {
+  const auto submissions_of = [](int nodes) {
+    const auto edge = [](int i) { return i == 0 ? "x" : "e" + std::to_string(i); };
+    Json graph{{"inputs", {{{"name", "x"}, {"DataType", "FLOAT32"}, {"Sizes", {4}}}}}};
+    for (int i = 0; i < nodes; ++i)
+      graph["nodes"].push_back(
+          {{"type", "ELEMENT_WISE_ABS"},
+           {"bindings", {{"InputTensor", edge(i)}, {"OutputTensor", edge(i + 1)}}}});
+    const Folder jobs;
+    jobs.write("graph.json", graph.dump());
+    jobs.write("jobs.jsonl", R"({"id": "a", "graph": "graph.json",)"
+                             R"( "bindings": {"x": {"random": "normal"}, ")" +
+                                 edge(nodes) + R"(": "y.npy"}})");
+    Record given;
+    Backend gpu(make_recorded_device(given));
+    Diagnostics findings;
+    const auto manifest = open_manifest({{jobs / "jobs.jsonl"}}, findings);
+    REQUIRE(manifest != nullptr);
+    std::string message = "no result";
+    run_batch(*manifest, gpu, {}, [&](const BatchResult& result) { message = result.message; });
+    CHECK(message == "");
+    CHECK(given.faults.empty());
+    return given.submissions;
+  };
+  CHECK(submissions_of(20) == submissions_of(1));
 }
 
 TEST_CASE("graph batch: what is wrong with a job says so, and names the remedy") {
