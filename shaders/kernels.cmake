@@ -58,8 +58,12 @@ macro(dmlop_for_each_kernel)
   dmlop_kernel(product_few_rows product COMPUTES_FLOAT=1 FEW_ROWS=4)
   # For devices with cooperative matrices, and what tests can run without.
   dmlop_vulkan_kernel(product_matrices product_matrices)
+  dmlop_vulkan_kernel(product_matrices_64 product_matrices
+    ROWS=64 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=1)
+  dmlop_vulkan_kernel(product_matrices_long product_matrices
+    ROWS=64 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=32 SUBGROUP_COLUMNS=32 BUFFERS=1)
   dmlop_vulkan_kernel(product_matrices_128 product_matrices
-    ROWS=128 COLUMNS=128 DEPTH=16 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=2)
+    ROWS=128 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=1)
   dmlop_vulkan_kernel(product_matrices_256 product_matrices
     ROWS=256 COLUMNS=128 DEPTH=32 SUBGROUP_ROWS=64 SUBGROUP_COLUMNS=32 BUFFERS=1)
   dmlop_vulkan_kernel(product_matrices_emulated product_matrices EMULATED=1)

@@ -111,24 +111,31 @@ TEST_CASE("product matrices: batches, of which one matrix is repeated, and sums 
 }
 
 // One tile of any size has these products.
-TEST_CASE("product matrices: the largest tiles, of sums of whole slices") {
+TEST_CASE("product matrices: larger tiles, of sums of whole slices") {
   if (!has_gpu()) return;
   Random random(72);
-  for (const bool transposes_a : {false, true}) {
-    for (const bool transposes_b : {false, true}) {
-      const MatrixProduct product{.a = halves(transposes_a ? List{96, 60} : List{60, 96}, random,
-                                              transposes_a ? List{61, 1} : List{97, 1}),
-                                  .b = halves(transposes_b ? List{56, 96} : List{96, 56}, random),
-                                  .transposes_a = transposes_a,
-                                  .transposes_b = transposes_b};
-      const Tensor expected = product.result(DataType::Float16);
-      const PlanCase a_case = case_of(product, expected);
-      auto dispatches = with_matrices(plan_of(a_case));
-      REQUIRE(dispatches.size() == 1);
-      constexpr std::array<std::uint32_t, 8> largest{256, 128, 32, 64, 32, 1, 2304, 512};
-      constexpr std::size_t first = 9, has_rest = 17;  // among the kernel's constants
-      std::copy(largest.begin(), largest.end(), dispatches[0].specialization.begin() + first);
-      CHECK(dispatches[0].specialization[has_rest] == 0);
+  // Rows, columns, depth, rows and columns of a subgroup, slices and vectors in shared memory,
+  // threads.
+  constexpr std::array<std::array<std::uint32_t, 8>, 4> tiles{{
+      {256, 128, 32, 64, 32, 1, 2304, 512},
+      {128, 128, 32, 64, 32, 1, 1344, 256},
+      {64, 128, 32, 64, 32, 1, 1024, 128},
+      {64, 128, 32, 32, 32, 1, 1152, 256},
+  }};
+  for (const bool transposes : {false, true}) {
+    const MatrixProduct product{.a = halves(transposes ? List{96, 60} : List{60, 96}, random,
+                                            transposes ? List{61, 1} : List{97, 1}),
+                                .b = halves(transposes ? List{56, 96} : List{96, 56}, random),
+                                .transposes_a = transposes,
+                                .transposes_b = transposes};
+    const Tensor expected = product.result(DataType::Float16);
+    auto dispatches = with_matrices(plan_of(case_of(product, expected)));
+    REQUIRE(dispatches.size() == 1);
+    constexpr std::size_t first = 9, has_rest = 17;  // among the kernel's constants
+    CHECK(dispatches[0].specialization[has_rest] == 0);
+    for (const auto& tile : tiles) {
+      CAPTURE(tile[0]);
+      std::copy(tile.begin(), tile.end(), dispatches[0].specialization.begin() + first);
       CHECK(emulated(dispatches[0], {&product.a, &product.b}, expected).bytes == expected.bytes);
     }
   }
@@ -226,24 +233,78 @@ TEST_CASE("product matrices: convolutions whose sums or rows are no lines of ele
   CHECK(dispatches_of(use).empty());
 }
 
-TEST_CASE("product matrices: large products get large tiles, and small ones none") {
-  Random random(65);
-  const auto dispatches_of = [&](std::uint64_t side, DataType type) {
-    const Tensor matrix{type, {side, side}, {side, 1}, {}};
-    return with_matrices(plan_of(case_of(MatrixProduct{.a = matrix, .b = matrix}, matrix)));
+/// What a device with cooperative matrices runs for a product whose elements do not matter.
+std::vector<gpu::Dispatch> dispatches_of(std::uint64_t rows, std::uint64_t depth,
+                                         std::uint64_t columns, DataType type) {
+  const Tensor a{type, {rows, depth}, {depth, 1}, {}}, b{type, {depth, columns}, {columns, 1}, {}};
+  const Tensor output{type, {rows, columns}, {columns, 1}, {}};
+  return with_matrices(plan_of(case_of(MatrixProduct{.a = a, .b = b}, output)));
+}
+
+TEST_CASE("product matrices: products get the tiles that keep most of a device busy") {
+  struct Row {
+    std::uint64_t rows, depth, columns;
+    std::string kernel;
+    bool divides_sums = false;
   };
-  CHECK(dispatches_of(31, DataType::Float16).empty());
-  CHECK(dispatches_of(4096, DataType::Float32).empty());
-  REQUIRE(dispatches_of(1024, DataType::Float16).size() == 1);
-  constexpr std::size_t rows = 9;  // of a tile, among the kernel's constants
-  CHECK(dispatches_of(1024, DataType::Float16)[0].specialization[rows] == 64);
-  CHECK(dispatches_of(2056, DataType::Float16)[0].specialization[rows] == 128);
-  CHECK(dispatches_of(4096, DataType::Float16)[0].specialization[rows] == 256);
-  CHECK(dispatches_of(1024, DataType::Float16)[0].kernel == "product_matrices");
-  // 2056 are no whole slices of the largest tiles.
-  CHECK(dispatches_of(2056, DataType::Float16)[0].kernel == "product_matrices_128");
-  CHECK(dispatches_of(4096, DataType::Float16)[0].kernel == "product_matrices_256");
-  CHECK(dispatches_of(4096, DataType::Float16)[0].scratch_bytes == 0);
+  const std::vector<Row> rows{
+      {512, 512, 512, "product_matrices", true},
+      {1024, 1024, 1024, "product_matrices"},
+      {4096, 4096, 4096, "product_matrices_256"},
+      {2048, 2048, 2048, "product_matrices_256"},  // a round of 128 groups
+      {2048, 2056, 2048, "product_matrices_128"},  // no whole slices of the largest tiles
+      {3072, 3072, 3072, "product_matrices_64"},   // of 256 rows, the third round would be short
+      {128, 512, 32768, "product_matrices_128"},
+      {64, 512, 65536, "product_matrices_64"},
+      {128, 4096, 4096, "product_matrices_long", true},
+      {128, 1024, 4096, "product_matrices", true},
+      {32, 4096, 4096, "product_matrices", true},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.rows);
+    CAPTURE(row.depth);
+    const auto dispatches = dispatches_of(row.rows, row.depth, row.columns, DataType::Float16);
+    REQUIRE(dispatches.size() == 1);
+    CHECK(dispatches[0].kernel == row.kernel);
+    CHECK((dispatches[0].scratch_bytes != 0) == row.divides_sums);
+  }
+  CHECK(dispatches_of(31, 31, 31, DataType::Float16).empty());
+  CHECK(dispatches_of(4096, 4096, 4096, DataType::Float32).empty());
+}
+
+TEST_CASE("product matrices: convolutions get the tiles that keep most of a device busy") {
+  struct Row {
+    std::uint64_t batch, channels, side, filters;
+    std::uint32_t tile_rows, tile_columns;
+  };
+  const std::vector<Row> rows{
+      {8, 128, 64, 128, 128, 128},
+      {2, 1280, 16, 1280, 128, 128},  // 40 tiles, whose sums are divided
+      {2, 320, 64, 320, 128, 64},     // 192 larger ones are too few, and too many to divide sums
+      {32, 64, 56, 64, 64, 64},       // no more rows
+      {1, 256, 14, 256, 64, 64},
+  };
+  constexpr std::size_t rows_at = 9, columns_at = 10;  // among the kernel's constants
+  for (const Row& row : rows) {
+    CAPTURE(row.channels);
+    CAPTURE(row.side);
+    const auto tensor = [](List sizes) {
+      const Tensor packed = Tensor::packed(DataType::Float16, sizes);
+      return Tensor{DataType::Float16, sizes, packed.strides, {}};
+    };
+    const Convolution use{.input = tensor({row.batch, row.channels, row.side, row.side}),
+                          .filter = tensor({row.filters, row.channels, 3, 3}),
+                          .strides = {1, 1},
+                          .dilations = {1, 1},
+                          .start = {1, 1},
+                          .end = {1, 1},
+                          .output_padding = {0, 0}};
+    const auto dispatches =
+        with_matrices(plan_of(case_of(use, tensor({row.batch, row.filters, row.side, row.side}))));
+    REQUIRE(dispatches.size() == 1);
+    CHECK(dispatches[0].specialization[rows_at] == row.tile_rows);
+    CHECK(dispatches[0].specialization[columns_at] == row.tile_columns);
+  }
 }
 
 }  // namespace

@@ -85,7 +85,9 @@ std::uint64_t pitch_of(std::uint64_t elements) {
 struct MatrixTile {
   std::uint64_t rows, columns, depth, subgroup_rows, subgroup_columns, slices;
   const char* kernel = "product_matrices";
-  bool needs_whole_slices = false;  // no registers are left for slices that end early
+  std::uint64_t groups_at_once = 0;  // on a device; 0: few are enough, which divide their sums
+  double rate = 0;                   // of the device with so many of them, in TFLOP/s
+  bool needs_whole_slices = false;   // no registers are left for slices that end early
 
   std::uint64_t subgroups() const { return rows / subgroup_rows * (columns / subgroup_columns); }
   std::uint64_t threads() const { return subgroups() * threads_of_subgroup; }
@@ -99,16 +101,21 @@ struct MatrixTile {
   }
 };
 
-// By measurement on an H100, where two groups share a multiprocessor only if each has at most
-// 24 KiB of shared memory. Groups of the largest tile run alone. Threads that read windows have
-// more to do for each slice, so that longer ones pay, of which there is room for one at a time. A
+// By measurement on an H100 and an H200 with 132 multiprocessors, where groups share one only if
+// they have at most 50 KiB of shared memory together. Groups of the largest tile run alone. A
 // module of its own has the numbers of its tile in it; see the kernel.
-constexpr std::array plain_tiles{MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256", true},
-                                 MatrixTile{128, 128, 16, 64, 32, 2, "product_matrices_128"}};
+constexpr std::array plain_tiles{
+    MatrixTile{256, 128, 32, 64, 32, 1, "product_matrices_256", 132, 214, true},
+    MatrixTile{128, 128, 32, 64, 32, 1, "product_matrices_128", 264, 198},
+    MatrixTile{64, 128, 32, 64, 32, 1, "product_matrices_64", 396, 190}};
+// Few groups with long sums are better off with more threads.
+constexpr MatrixTile long_plain_tile{64, 128, 32, 32, 32, 1, "product_matrices_long"},
+    small_plain_tile{64, 64, 32, 32, 32, 2};
+// Threads that read windows have more to do for each slice, so that longer ones pay, of which
+// there is room for one at a time.
 constexpr std::array window_tiles{MatrixTile{128, 128, 32, 64, 64, 1},
-                                  MatrixTile{64, 128, 32, 32, 64, 1}};
-constexpr MatrixTile small_plain_tile{64, 64, 32, 32, 32, 2},
-    small_window_tile{64, 64, 32, 32, 32, 1};
+                                  MatrixTile{128, 64, 32, 64, 32, 1}};
+constexpr MatrixTile small_window_tile{64, 64, 32, 32, 32, 1};
 
 // Columns as tiles count them: in whole vectors.
 std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
@@ -118,14 +125,16 @@ std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
 // More than the loops of a thread for a slice: for their pace.
 constexpr std::uint64_t work_of_slice = 64;
 
-// Parts that fill a device where there are few tiles, and no longer than one thread may take.
-void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
+// Parts no longer than one thread may take that, unless the tile takes whole sums, fill a device
+// where there are few tiles.
+void divide_sums(const ProductKernel& kernel, const MatrixTile& tile, ProductDivision& division) {
   constexpr Threshold shortest{256, 8};
   constexpr std::uint64_t tiles_wanted = 256, scratch_wanted = 1 << 24;
   const std::uint64_t longest = (thread_work_limit - 2000) / work_of_slice * division.depth;
-  std::uint64_t parts = std::min({tiles_wanted / division.tiles, kernel.sum_length() / shortest,
-                                  scratch_wanted / kernel.output_elements()});
-  parts = std::max({parts, divided_up(kernel.sum_length(), longest), std::uint64_t{1}});
+  std::uint64_t parts = divided_up(kernel.sum_length(), longest);
+  if (tile.groups_at_once == 0)
+    parts = std::max(parts, std::min({tiles_wanted / division.tiles, kernel.sum_length() / shortest,
+                                      scratch_wanted / kernel.output_elements()}));
   division.part_length =
       divided_up(divided_up(kernel.sum_length(), parts), division.depth) * division.depth;
   division.parts = divided_up(kernel.sum_length(), division.part_length);
@@ -134,7 +143,7 @@ void divide_sums(const ProductKernel& kernel, ProductDivision& division) {
 ProductDivision division_into(const ProductKernel& kernel, const MatrixTile& tile) {
   ProductDivision division{.rows = tile.rows, .columns = tile.columns, .depth = tile.depth};
   set_tiles(kernel, columns_of_tiles(kernel), division);
-  divide_sums(kernel, division);
+  divide_sums(kernel, tile, division);
   return division;
 }
 
@@ -143,22 +152,47 @@ bool has_whole_slices(const ProductKernel& kernel, const ProductDivision& divisi
   return kernel.sum_length() % division.depth == 0;
 }
 
-// The largest tile of which there are enough to fill a device.
-MatrixTile tile_of(const ProductKernel& kernel) {
-  constexpr Threshold few_tiles{96, 1};
-  const auto suits = [&](const MatrixTile& tile) {
-    const bool fills_it =
-        2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
-    const ProductDivision division = division_into(kernel, tile);
-    const bool has_slices = !tile.needs_whole_slices || has_whole_slices(kernel, division);
-    return fills_it && has_slices && division.tiles >= few_tiles;
+// Whether a tile's rows and columns are mostly those of the product.
+bool is_mostly_full(const ProductKernel& kernel, const MatrixTile& tile) {
+  return 2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
+}
+
+// TFLOP/s of a device that computes so many tiles at once, of which the last round may have few.
+double rate_of(const ProductKernel& kernel, const MatrixTile& tile) {
+  const ProductDivision division = division_into(kernel, tile);
+  if (!is_mostly_full(kernel, tile) ||
+      (tile.needs_whole_slices && !has_whole_slices(kernel, division)))
+    return 0;
+  const std::uint64_t rounds = divided_up(division.tiles, tile.groups_at_once);
+  return tile.rate * static_cast<double>(division.tiles) /
+         static_cast<double>(rounds * tile.groups_at_once);
+}
+
+MatrixTile plain_tile_of(const ProductKernel& kernel) {
+  constexpr Threshold least_rate{90, 0}, long_sum{2048, 64};
+  const auto is_slower = [&](const MatrixTile& a, const MatrixTile& b) {
+    return rate_of(kernel, a) < rate_of(kernel, b);
   };
-  const bool is_plain_product = kernel.windows.empty();
-  const std::span<const MatrixTile> tiles =
-      is_plain_product ? std::span<const MatrixTile>(plain_tiles) : window_tiles;
-  const auto tile = std::find_if(tiles.begin(), tiles.end(), suits);
-  if (tile != tiles.end()) return *tile;
-  return is_plain_product ? small_plain_tile : small_window_tile;
+  const MatrixTile& best = *std::ranges::max_element(plain_tiles, is_slower);
+  const double rate = rate_of(kernel, best);
+  if (rate > 0 && rate >= static_cast<double>(least_rate)) return best;
+  const bool is_long = kernel.sum_length() >= long_sum && is_mostly_full(kernel, long_plain_tile);
+  return is_long ? long_plain_tile : small_plain_tile;
+}
+
+// The largest tile with enough groups to fill a device.
+MatrixTile window_tile_of(const ProductKernel& kernel) {
+  constexpr Threshold groups_wanted{224, 1};
+  const auto suits = [&](const MatrixTile& tile) {
+    const ProductDivision division = division_into(kernel, tile);
+    return is_mostly_full(kernel, tile) && division.tiles * division.parts >= groups_wanted;
+  };
+  const auto tile = std::ranges::find_if(window_tiles, suits);
+  return tile != window_tiles.end() ? *tile : small_window_tile;
+}
+
+MatrixTile tile_of(const ProductKernel& kernel) {
+  return kernel.windows.empty() ? plain_tile_of(kernel) : window_tile_of(kernel);
 }
 
 std::uint64_t elements_per_thread(const ProductKernel& kernel) {
