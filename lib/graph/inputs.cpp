@@ -72,7 +72,19 @@ class InputBinder {
   static std::string text_of(const GraphInput& input) {
     std::vector<std::string> types;
     for (const DataType type : input.types) types.emplace_back(name_of(type));
-    return join(types, " or ") + " " + list_of(input.sizes) + ", " + counted(input.bytes, "byte");
+    return join(types, " or ") + " " + list_of(input.sizes) + ", " +
+           counted(input.is_packed ? packed_bytes(input) : input.bytes, "byte");
+  }
+
+  static std::uint64_t packed_bytes(const GraphInput& input) {
+    return (input.element_bytes + 1) / 2;
+  }
+
+  /// Whether a file has two elements of 4 bits in a byte.
+  static bool is_packed(const GraphInput& input, const NpyFile& file) {
+    return input.of_4_bits && size_of(file.header().data_type) == 1 &&
+           (input.is_packed || input.element_bytes > 1) &&
+           file.data().size() == packed_bytes(input);
   }
 
   std::optional<std::size_t> find(const NamedFile& file) {
@@ -112,7 +124,9 @@ class InputBinder {
     try {
       const auto file = std::make_shared<const NpyFile>(
           with_context("reading " + named.path, [&] { return open(index, named); }));
-      if (fits(index, *file, named.path)) fill(index, file, named.path);
+      if (!fits(index, *file, named.path)) return;
+      const GraphInput& input = graph_.inputs[index];
+      fill(index, is_packed(input, *file) ? unpacked(input, *file) : file, named.path);
     } catch (const Error& error) {
       refuse(index, error);
     }
@@ -196,9 +210,11 @@ class InputBinder {
       return type == header.data_type || stored_as(type) == header.data_type;
     };
     const bool has_type = std::any_of(input.types.begin(), input.types.end(), is_it);
-    const bool has_bytes = file.data().size() == input.element_bytes;
-    if (has_type && has_bytes && is_in_order(input, header.sizes))
-      return fits_4_bits(index, file, path);
+    const bool packed = is_packed(input, file);
+    const bool has_bytes =
+        packed || (!input.is_packed && file.data().size() == input.element_bytes);
+    if (has_type && has_bytes && (packed || is_in_order(input, header.sizes)))
+      return packed || fits_4_bits(index, file, path);
     refuse("the input " + quoted(index) + " is " + text_of(input) + ", but " + path + " has " +
                std::string(name_of(header.data_type)) + " " + list_of(header.sizes) + ", " +
                counted(file.data().size(), "byte"),
@@ -208,8 +224,8 @@ class InputBinder {
   }
 
   bool fits_4_bits(std::size_t index, const NpyFile& file, const std::string& path) {
-    const DataType type = graph_.inputs[index].types.front();
-    if (!has_4_bits(type)) return true;
+    if (!graph_.inputs[index].of_4_bits) return true;
+    const DataType type = *graph_.inputs[index].of_4_bits;
     const auto wrong = first_beyond_4_bits(type, file.data());
     if (!wrong) return true;
     refuse("element " + std::to_string(*wrong) + " of " + path + " is " +
@@ -218,6 +234,14 @@ class InputBinder {
            ErrorKind::invalid_input,
            "the input " + quoted(index) + " has a byte for each element, from " + range_text(type));
     return false;
+  }
+
+  static std::shared_ptr<const NpyFile> unpacked(const GraphInput& input, const NpyFile& file) {
+    Buffer elements(input.element_bytes, "unpacked elements");
+    unpack_4_bits(*input.of_4_bits, file.data(), elements.bytes());
+    file.require_intact();
+    return std::make_shared<const NpyFile>(
+        NpyFile::holding(stored_as(*input.of_4_bits), {input.element_bytes}, std::move(elements)));
   }
 
   void fill(std::size_t index, const std::shared_ptr<const NpyFile>& file,

@@ -244,7 +244,8 @@ class Lowering {
              ErrorKind::unavailable);
       return std::nullopt;
     }
-    require_bytes(reader, edge, needed);
+    const bool is_packed = edge.source == Source::input && lowered_.inputs[edge.input].is_packed;
+    require_bytes(reader, edge, is_packed ? packed_bytes(*desc) : needed);
     if (edge.source == Source::input) {
       edge.has_4_bits = has_4_bits(*desc);
       resource(edge).size = std::max(resource(edge).size, needed);
@@ -292,6 +293,10 @@ class Lowering {
     const DataType type = lowered_.model.resources[input.resource].type.value_or(*desc.data_type);
     if (std::find(input.types.begin(), input.types.end(), type) == input.types.end())
       input.types.push_back(type);
+    if (has_4_bits(desc)) {
+      input.of_4_bits = desc.data_type;
+      input.is_packed = !has_4_bits(type);
+    }
     reach(input, desc);
     if (!said) return;
     TensorDesc all;  // of which the node may read a part

@@ -19,6 +19,9 @@ struct GraphInput {
   bool is_in_order = true;          // elements lie as these sizes say, without strides
   std::uint64_t bytes = 0;          // that they need, with padding
   std::uint64_t element_bytes = 0;  // without it
+  /// The type of 4 bits that nodes take it for. Here each element has a byte.
+  std::optional<DataType> of_4_bits = {};
+  bool is_packed = false;  // the graph says that its bytes hold two such elements each
 };
 
 struct LoweredGraph {

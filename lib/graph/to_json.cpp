@@ -88,7 +88,9 @@ class GraphJson {
     Json json{{"name", name}};
     const auto reader = readers_.find(name);
     if (reader == readers_.end()) return json;
-    json["DataType"] = short_type(*reader->second);
+    const auto type = graph_.types.find(name);
+    json["DataType"] = type != graph_.types.end() ? std::string(name_of(type->second))
+                                                  : short_type(*reader->second);
     // A node may read a part of an input, or take its dimensions in another order.
     const auto said = graph_.sizes.find(name);
     if (said != graph_.sizes.end())

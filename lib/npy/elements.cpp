@@ -22,8 +22,8 @@ Elements::Elements(const NpyFile& file)
       fortran_order_(file.header().fortran_order && sizes_.size() > 1) {}
 
 Elements::Elements(DataType data_type, Sizes sizes, std::span<const std::byte> bytes)
-    : data_type_(data_type),
-      stored_type_(data_type),
+    : data_type_(stored_as(data_type)),
+      stored_type_(data_type_),
       sizes_(std::move(sizes)),
       count_(bytes.size() / size_of(data_type)),
       bytes_(bytes) {}

@@ -16,7 +16,8 @@ class Elements {
  public:
   /// The file must outlive this.
   explicit Elements(const NpyFile& file);
-  /// Packed elements in memory, which must outlive this.
+  /// Packed elements in memory, which must outlive this. As in a file, those of 4 bits have a byte
+  /// each.
   Elements(DataType data_type, Sizes sizes, std::span<const std::byte> bytes);
 
   /// The same elements as numbers of another type, which is FLOAT32, FLOAT64, INT64 or UINT64.

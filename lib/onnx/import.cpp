@@ -19,7 +19,7 @@ namespace {
 // After this many nodes with findings, the rest are not listed.
 constexpr std::size_t findings_listed = 64;
 // Values with more elements are not computed while the model is read.
-constexpr std::uint64_t folded_elements_max = 1024;
+constexpr std::uint64_t folded_elements_max = 1 << 16;
 // What nodes such as ConstantOfShape make, all together.
 constexpr std::uint64_t made_bytes_max = std::uint64_t{1} << 28;
 // Nodes that are read, those of functions and branches each time.

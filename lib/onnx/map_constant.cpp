@@ -35,6 +35,12 @@ void map_constant(Mapping& node) {
   Mapping::refuse("its value is not a dense tensor of numbers");
 }
 
+[[noreturn]] void refuse_large(const std::string& output) {
+  Mapping::refuse(output + " is too large", "a node makes at most " +
+                                                std::to_string(made_elements_max) +
+                                                " elements while the model is read");
+}
+
 Sizes sizes_of(const std::vector<std::int64_t>& written) {
   Sizes sizes;
   for (const std::int64_t size : written) {
@@ -42,7 +48,7 @@ Sizes sizes_of(const std::vector<std::int64_t>& written) {
     sizes.push_back(static_cast<std::uint64_t>(size));
   }
   if (element_count(sizes).value_or(~std::uint64_t{0}) > made_elements_max)
-    Mapping::refuse("its output " + list_of(sizes) + " is too large");
+    refuse_large("its output " + list_of(sizes));
   return sizes;
 }
 
@@ -120,7 +126,7 @@ void map_integer_range(Mapping& node, DataType type) {
   std::uint64_t count = 0;
   if (rises ? start < limit : start > limit)
     count = ((rises ? last - first : first - last) - 1) / (rises ? step : 0 - step) + 1;
-  if (count > made_elements_max) Mapping::refuse("its output is too large");
+  if (count > made_elements_max) refuse_large("its output of " + counted(count, "element"));
   std::vector<std::byte> bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t element = first + i * step;

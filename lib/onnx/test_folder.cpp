@@ -7,6 +7,7 @@
 #include "graph/lower.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
+#include "onnx/tensor_file.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -26,7 +27,8 @@ OutputComparison compare_output(const Model& model, std::size_t resource, const 
                                 Runtime& runtime, const TensorData& expected,
                                 const std::string& path, const Tolerance& tolerance) {
   const Buffer packed = packed_elements(tensor_of(model, resource), runtime.contents(resource));
-  const Elements golden(expected.type, expected.sizes, expected.bytes);
+  const Buffer unpacked = elements_of(expected, "the elements of " + path);
+  const Elements golden(expected.type, expected.sizes, unpacked.bytes());
   Comparator comparator(golden, port.type, port.sizes, tolerance);
   if (comparator.needs_elements()) comparator.add(0, packed.bytes());
   const std::size_t size = size_of(port.type);
