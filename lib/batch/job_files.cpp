@@ -5,31 +5,25 @@
 #include "batch/digest.hpp"
 #include "job/file_names.hpp"
 #include "model/open.hpp"
+#include "onnx/onnx_model.hpp"
 
 namespace dmlop {
 namespace {
 
 using Kind = json::Value::Kind;
 
-/// The description of a job with the file that its paths are relative to.
+/// A part of a document, and the file that its paths are relative to.
 struct Source {
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;
 };
 
-Source source_of(const BatchJob& job) {
-  if (job.document) return {job.document, job.root};
-  const std::string& path = job.request.description_path;
-  if (path.empty() || path.ends_with(".bin") || path.ends_with(".onnx")) return {};
-  try {
-    Diagnostics ignored;
-    std::string text = json::read_text(PinnedFile(job.request.confinement, path));
-    const auto file = parse_op_or_model(json::Source{path}, std::move(text), ignored);
-    if (file) return {file->document, file->root()};
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
-  }
-  return {};
+/// A description, model or graph in a file of its own; nothing if it is none in JSON.
+std::optional<Source> source_in(const std::string& path, const SharedConfinement& confinement) {
+  Diagnostics ignored;
+  std::string text = json::read_text(PinnedFile(confinement, path));
+  const auto file = parse_op_or_model(json::Source{path}, std::move(text), ignored);
+  return file ? std::optional(Source{file->document, file->root()}) : std::nullopt;
 }
 
 void add_path(const json::Value* value, const std::string& file, std::vector<std::string>& paths) {
@@ -48,6 +42,37 @@ void add_sources_of_model(const json::Value& root, const std::string& file,
   }
 }
 
+void add_members(const json::Value* list, const std::string& file,
+                 std::vector<std::string>& paths) {
+  if (list == nullptr) return;
+  for (const json::Member& member : list->members) add_path(&member.value, file, paths);
+}
+
+void add_sources_of(const Source& source, std::vector<std::string>& paths) {
+  const std::string& file = source.document->file();
+  if (is_model(*source.root)) return add_sources_of_model(*source.root, file, paths);
+  add_members(source.root->find("bindings"), file, paths);
+  add_members(source.root->find("constants"), file, paths);
+}
+
+/// What the file of a job names: its description, model, graph or ONNX model.
+void add_sources_in(const BatchJob& job, std::vector<std::string>& paths) {
+  const std::string& path = job.request.description_path;
+  if (path.empty() || path.ends_with(".bin")) return;
+  const SharedConfinement& confinement = job.request.confinement;
+  try {
+    Diagnostics ignored;
+    if (!onnx::is_named_onnx(path)) {
+      if (const auto source = source_in(path, confinement)) add_sources_of(*source, paths);
+    } else if (const auto model = onnx::open_onnx(path, ignored, confinement)) {
+      const std::vector<std::string> files = onnx::external_files(*model);
+      paths.insert(paths.end(), files.begin(), files.end());
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+}
+
 std::vector<std::string> paths_of(const BatchJob& job) {
   std::vector<std::string> paths;
   const FolderFiles& found = job.request.found;
@@ -57,14 +82,8 @@ std::vector<std::string> paths_of(const BatchJob& job) {
   for (const NamedFile& file : job.request.inputs) {
     if (!file.random) paths.push_back(file.path);
   }
-  const Source source = source_of(job);
-  if (!source.root) return paths;
-  const std::string& file = source.document->file();
-  if (is_model(*source.root)) {
-    add_sources_of_model(*source.root, file, paths);
-  } else if (const json::Value* bindings = source.root->find("bindings")) {
-    for (const json::Member& member : bindings->members) add_path(&member.value, file, paths);
-  }
+  if (job.document) add_sources_of({job.document, job.root}, paths);
+  add_sources_in(job, paths);
   return paths;
 }
 

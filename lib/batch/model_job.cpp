@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/path.hpp"
@@ -179,16 +180,14 @@ void ModelJob::refuse_replaced_files(const BatchJob& job, Diagnostics& findings)
 
 // A golden file that may be replaced must not be what the model reads.
 void ModelJob::refuse_inputs(Diagnostics& findings) const {
+  const FileRoles files = roles_of(model_);
   for (const NamedFile& golden : golden_files()) {
-    for (const Resource& resource : model_.resources) {
-      if (resource.initial.path.empty() || !names_same_file(resource.initial.path, golden.path))
-        continue;
-      findings.push_back(
-          {.file = model_.file,
-           .message = "the golden file and the file of " + resource.name +
-                      " are the same file: " + golden.path,
-           .suggestion = "name another golden file, as --update-golden may replace it"});
-    }
+    const std::string role = files.role_of(golden.path);
+    if (role.empty()) continue;
+    findings.push_back(
+        {.file = model_.file,
+         .message = "the golden file and " + role + " are the same file: " + golden.path,
+         .suggestion = "name another golden file, as --update-golden may replace it"});
   }
 }
 
@@ -228,12 +227,16 @@ std::vector<NamedFile> ModelJob::outputs() const {
 void ModelJob::add_to(Digest& digest, const Checking& checking) {
   digest.add(source_digest_);
   digest.add(checking.feature_level ? to_text(*checking.feature_level) : "");
-  for (const std::string& path : model_.graph_files) digest.add(digest_of_file(path));
+  std::set<std::string> opened;  // files whose bytes are at hand
   for (const Resource& resource : model_.resources) {
     const InitialValues& initial = resource.initial;
-    if (initial.path.empty()) continue;
+    if (initial.path.empty() || (!initial.file && initial.raw.empty())) continue;
+    opened.insert(initial.path);
     digest.add(resource.name);
     digest.add(initial.file ? array_digest_of(*initial.file) : digest_of(initial.raw));
+  }
+  for (const SourceFile& source : model_.sources) {
+    if (opened.insert(source.path).second) digest.add(digest_of_file(source.path));
   }
   for (const Expected& expected : expected_) {
     digest.add(model_.resources[expected.file.resource].name);

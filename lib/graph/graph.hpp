@@ -125,6 +125,7 @@ struct Graph {
   std::map<std::string, DataType> types = {};                    // the same
   std::map<std::string, std::uint64_t> input_bytes = {};         // of inputs whose file says them
   std::vector<std::string> unread_inputs = {};                   // the file's names for them
+  std::vector<std::string> external_files = {};  // with data of an ONNX model, beside constants'
   bool has_written_descs = true;  // false: they follow from the nodes of an ONNX model
   Diagnostics warnings = {};      // of whoever made the graph, for whoever lowers it
 };

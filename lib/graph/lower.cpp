@@ -73,6 +73,8 @@ class Lowering {
     lowered_.model.file = graph.file;
     lowered_.model.words = graph_words;
     lowered_.unread_inputs = graph.unread_inputs;
+    for (const std::string& path : graph.external_files)
+      lowered_.model.sources.push_back({path, "data of the model"});
   }
 
   LoweredGraph lower() {
@@ -150,6 +152,8 @@ class Lowering {
 
   void lower_constant(const GraphNode& node, const GraphConstant& constant) {
     const auto values = constant_values(graph_, node, constant, request_, findings_, warnings_);
+    if (values && !values->path.empty())
+      lowered_.model.sources.push_back({values->path, "the file of " + printable(node.name)});
     for (const std::string& output : node.outputs) {
       Edge* edge = output.empty() ? nullptr : add_edge(output, Source::constant, title_of(node));
       if (edge == nullptr || !values) continue;

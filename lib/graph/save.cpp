@@ -35,7 +35,8 @@ std::string source_of(const Graph& graph, const GraphConstant& constant) {
 }
 
 void require_other_files(const Graph& graph, const std::vector<std::string>& written) {
-  std::vector<std::string> read{graph.file};
+  std::vector<std::string> read = graph.external_files;
+  read.push_back(graph.file);
   for (const GraphNode& node : graph.nodes) {
     const auto* constant = std::get_if<GraphConstant>(&node.content);
     if (constant != nullptr) read.push_back(source_of(graph, *constant));

@@ -134,7 +134,9 @@ void read_graph_dispatchable(ModelReading& reading, const json::Member& member) 
     node.name = member.name + "/" + node.name;
     model.dispatchables.push_back(std::move(node));
   }
-  model.graph_files.push_back(path);
+  model.sources.push_back({path, "a graph of the model"});
+  const std::vector<SourceFile>& sources = graph.part.model.sources;
+  model.sources.insert(model.sources.end(), sources.begin(), sources.end());
   reading.unusable_graphs.erase(member.name);
   reading.graphs.emplace(member.name, std::move(graph));
 }

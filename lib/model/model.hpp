@@ -111,6 +111,12 @@ struct ModelWords {
   bool has_commands = true;  // which the file lists; otherwise its nodes are dispatched
 };
 
+/// A file beside a model's own that it is read from.
+struct SourceFile {
+  std::string path;
+  std::string role;  // "a graph of the model"
+};
+
 struct Model {
   std::string file;
   std::vector<Resource> resources;
@@ -118,7 +124,7 @@ struct Model {
   std::vector<ModelCommand> commands;
   std::vector<std::size_t> outputs = {};  // resources, where the file says what a program is for
   ModelWords words = {};
-  std::vector<std::string> graph_files = {};  // of dispatchables that are graphs
+  std::vector<SourceFile> sources = {};  // also those of which nothing is left in a resource
 
   const Resource* find_resource(std::string_view name) const;
 };

@@ -322,9 +322,9 @@ void refuse_replaced(const Model& model, const std::string& name, const std::str
 FileRoles roles_of(const Model& model) {
   FileRoles files;
   add_description(files, model.file, std::string("the ") + model.words.model);
-  for (const std::string& graph : model.graph_files) files.add(graph, "a graph of the model");
   for (const Resource& resource : model.resources)
     files.add(resource.initial.path, "the file of " + printable(resource.name));
+  for (const SourceFile& source : model.sources) files.add(source.path, source.role);
   return files;
 }
 

@@ -97,6 +97,7 @@ Importer::Importer(const OnnxModel& model, const ImportRequest& request, Diagnos
       input_sizes_(model, request, diagnostics, imported_.graph.warnings) {
   imported_.graph.file = model.path;
   imported_.graph.has_written_descs = false;
+  if (!model.path.empty()) imported_.graph.external_files = external_files(model);
   collect_names();
 }
 

@@ -71,9 +71,10 @@ void quantize(Mapping& node, const std::string& type, const View& from, const Vi
               const View& to) {
   const Sizes& sizes = to.sizes;
   const std::int64_t written = node.integer("axis", 1);
-  const std::size_t axis =
-      element_count(node.in(1).sizes) == 1 ? 0 : Mapping::axis_of(written, sizes.size());
-  if (node.integer("block_size", 0) != 0 || has_4_bits(from.type) || has_4_bits(to.type))
+  const bool has_blocks = node.integer("block_size", 0) != 0;
+  const bool is_one = element_count(node.in(1).sizes) == 1 && !has_blocks;  // of the whole tensor
+  const std::size_t axis = is_one ? 0 : Mapping::axis_of(written, sizes.size());
+  if (has_blocks || has_4_bits(from.type) || has_4_bits(to.type))
     return quantize_in_blocks(node, type, from, scale, to, axis);
   const auto factor = [&](const View& view, std::size_t input) {
     return padded(broadcast(along_axis(node, view, input, sizes, axis), sizes));

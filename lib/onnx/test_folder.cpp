@@ -5,6 +5,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/lower.hpp"
+#include "job/confined_files.hpp"
 #include "model/outputs.hpp"
 #include "model/runtime.hpp"
 #include "onnx/tensor_file.hpp"
@@ -109,7 +110,14 @@ std::optional<DataSet> prepare_data_set(const OnnxModel& model, const std::strin
     throw Error(ErrorKind::invalid_input, folder + " has " + counted(expected.size(), "output") +
                                               ", but the model has " +
                                               std::to_string(imported->outputs.size()));
-  return DataSet{std::move(*lowered), std::move(imported->outputs), std::move(expected)};
+  std::vector<NamedFile> files;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    files.push_back({imported->outputs[i].name, expected[i], request.confinement});
+  const std::size_t before = diagnostics.size();
+  check_confined(files, diagnostics);
+  if (diagnostics.size() > before) return std::nullopt;
+  return DataSet{std::move(*lowered), std::move(imported->outputs), std::move(expected),
+                 request.confinement};
 }
 
 std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& tolerance,
@@ -129,8 +137,8 @@ std::vector<OutputComparison> run_data_set(const DataSet& set, const Tolerance& 
   std::vector<OutputComparison> comparisons;
   for (std::size_t i = 0; i < set.expected.size(); ++i)
     comparisons.push_back(compare_output(model, model.outputs[i], set.outputs[i], runtime,
-                                         read_tensor_file(set.expected[i]), set.expected[i],
-                                         tolerance));
+                                         read_tensor_file(set.expected[i], set.confinement),
+                                         set.expected[i], tolerance));
   return comparisons;
 }
 

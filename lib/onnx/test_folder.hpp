@@ -31,7 +31,8 @@ std::map<std::string, TensorData> inputs_of(const OnnxModel& model, const std::s
 struct DataSet {
   LoweredGraph lowered;
   std::vector<Port> outputs;
-  std::vector<std::string> expected;  // files
+  std::vector<std::string> expected;   // files
+  SharedConfinement confinement = {};  // of these
 };
 
 /// Reads the inputs of a data set and checks the model for them. The dimensions come from the

@@ -27,6 +27,7 @@ struct JobKind {
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<Change> changes;
   bool writes_outputs = true;
+  bool runs_at_5_0 = true;  // the feature level of a setting
 };
 
 const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
@@ -179,6 +180,62 @@ JobKind onnx_tests() {
   return kind;
 }
 
+/// Jobs of a list with an ONNX model, whose data lies in files: weights, and a shape of which
+/// nothing is left in the graph.
+JobKind onnx_models_in_a_list() {
+  namespace onnx = onnx_bytes;
+  const auto external = [](const std::string& name, std::int64_t type,
+                           const std::vector<std::int64_t>& sizes) {
+    return onnx::tensor_head(name, type, sizes) + onnx::number(14, 1) +
+           onnx::part(13, onnx::part(1, "location") + onnx::part(2, name + ".bin"));
+  };
+  const std::string model =
+      onnx::model({.nodes = {onnx::node("Add", {"x", "w"}, {"h"}),
+                             onnx::node("Reshape", {"h", "shape"}, {"y"})},
+                   .initializers = {external("w", 1, {2, 3}), external("shape", 7, {2})}});
+  JobKind kind{"ONNX models in a list", "jobs.jsonl", {}, {}};
+  std::vector<std::string> jobs;
+  for (const std::string id : {"a", "b", "c"}) {
+    jobs.push_back(R"({"id": ")" + id + R"(", "graph": ")" + id +
+                   R"(/model.onnx", "bindings": {"x": ")" + id + R"(/x.npy"}, "expect": {"y": ")" +
+                   id + R"(/golden.npy"}})");
+    kind.files.insert(kind.files.end(), {{id + "/model.onnx", model},
+                                         {id + "/w.bin", onnx::raw_floats({0, 0, 0, 0, 0, 0})},
+                                         {id + "/shape.bin", onnx::raw_integers({2, 3})},
+                                         {id + "/x.npy", float_npy("(2, 3)", numbers)},
+                                         {id + "/golden.npy", float_npy("(2, 3)", numbers)}});
+  }
+  kind.files.emplace_back("jobs.jsonl", lines_of(jobs));
+  kind.changes = {{"the weights", "b/w.bin", onnx::raw_floats({0, 0, 0, 0, 0, 1})},
+                  {"the shape", "b/shape.bin", onnx::raw_integers({3, 2})}};
+  add(kind.changes, changes_of_output("out/b/y.npy"));
+  return kind;
+}
+
+/// Jobs of a list with a graph that has a constant of 4 bits, two elements in a byte.
+JobKind graphs_in_a_list() {
+  JobKind kind{"graphs in a list", "jobs.jsonl", {}, {}, true, false};
+  std::vector<std::string> jobs;
+  for (const std::string id : {"a", "b", "c"}) {
+    jobs.push_back(R"({"id": ")" + id + R"(", "graph": ")" + id +
+                   R"(/graph.json", "bindings": {"s": ")" + id + R"(/s.npy"}, "expect": {"y": ")" +
+                   id + R"(/golden.npy"}})");
+    kind.files.insert(kind.files.end(), {{id + "/graph.json", R"({"inputs": ["s"],
+        "constants": {"w": "w.bin"}, "nodes": [{"type": "DEQUANTIZE", "desc": {
+          "InputTensor": {"DataType": "INT4", "Sizes": [4]}, "QuantizationType": "SCALE",
+          "QuantizationTensors": [{"DataType": "FLOAT32", "Sizes": [4]}]},
+        "bindings": {"InputTensor": "w", "QuantizationTensors": ["s"], "OutputTensor": "y"}}]})"},
+                                         {id + "/w.bin", std::string("\x21\x43\0\0", 4)},
+                                         {id + "/s.npy", float_npy("(4,)", {1, 1, 1, 1})},
+                                         {id + "/golden.npy", float_npy("(4,)", {1, 2, 3, 4})}});
+  }
+  kind.files.emplace_back("jobs.jsonl", lines_of(jobs));
+  kind.changes = {{"the constant", "b/w.bin", std::string("\x21\x44\0\0", 4)},
+                  {"the scales", "b/s.npy", float_npy("(4,)", {1, 1, 1, 2})}};
+  add(kind.changes, changes_of_output("out/b/y.npy"));
+  return kind;
+}
+
 /// Jobs whose files all have the same names and lie in folders a, b and c.
 std::string listed_job(const std::string& id, const std::string& fields) {
   return in_braces(R"("id": ")" + id + R"(", )" + operator_fields +
@@ -215,7 +272,11 @@ JobKind jobs_in_lists(const std::string& name,
 }
 
 std::vector<JobKind> job_kinds() {
-  return {operators_in_folders(), models_in_folders(), onnx_tests(),
+  return {operators_in_folders(),
+          models_in_folders(),
+          onnx_tests(),
+          onnx_models_in_a_list(),
+          graphs_in_a_list(),
           jobs_in_lists("jobs.jsonl",
                         [](const auto& a, const auto& b, const auto& c) {
                           return lines_of({a, b, c});
@@ -310,6 +371,7 @@ TEST_CASE("--resume: an option that results depend on runs all jobs again") {
     // Each follows the one before it, so that two that differ in one option are told apart.
     for (const std::vector<std::string>& setting : settings) {
       if (setting[0] == "--out" && !kind.writes_outputs) continue;
+      if (setting[0] == "--feature-level" && !kind.runs_at_5_0) continue;
       CAPTURE(setting);
       CHECK(run_again(folder, kind.jobs, setting) == "a b c");
       CHECK(run_again(folder, kind.jobs, setting) == "");

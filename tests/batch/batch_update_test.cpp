@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "batch.hpp"
 #include "batch/conclusion.hpp"
+#include "onnx_writer.hpp"
 #include "paths.hpp"
 
 namespace dmlop::test::batch_update_test {
@@ -356,6 +357,33 @@ TEST_CASE("--update-golden: a folder's job and a model keep their inputs from ot
   CHECK(outcome.status("list/b") == "INVALID");
   CHECK(folder.read("jobs/same/InputTensor.npy") == before);
   CHECK(folder.read("jobs/padding/InputTensor.npy") == folder.read("other.npy"));
+}
+
+TEST_CASE("--update-golden: graphs and ONNX models keep their data from other jobs") {
+  namespace onnx = onnx_bytes;
+  const std::string weights =
+      onnx::tensor_head("w", 1, {6}) + onnx::number(14, 1) +
+      onnx::part(13, onnx::part(1, "location") + onnx::part(2, "golden.npy"));
+  const std::string graph = R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
+    "constants": {"c": "golden.npy"}, "nodes": [{"type": "ACTIVATION_RELU",
+    "bindings": {"InputTensor": "x", "OutputTensor": "y"}}]})";
+  for (const bool is_onnx : {false, true}) {
+    CAPTURE(is_onnx);
+    const std::string file = is_onnx ? "model.onnx" : "graph.json";
+    const BatchFolder folder(
+        {named_job("a", "golden.npy"),
+         R"({"id": "b", "graph": ")" + file + R"(", "bindings": {"x": "x.npy", "y": "y.npy"}})"});
+    folder.write("golden.npy", folder.read("other.npy"));
+    folder.write("graph.json", graph);
+    folder.write("model.onnx", onnx::model({.nodes = {onnx::node("Relu", {"x"}, {"y"})},
+                                            .initializers = {weights},
+                                            .inputs = {onnx::value("x", {"3"})},
+                                            .outputs = {onnx::value("y", {"3"})}}));
+    const std::string before = folder.read("golden.npy");
+    const auto outcome = folder.run({"jobs.jsonl", "--update-golden=accept"});
+    CHECK(outcome.status("a") == "INVALID");
+    CHECK(folder.read("golden.npy") == before);
+  }
 }
 
 TEST_CASE("--update-golden: a golden file of two jobs is replaced for neither, however chosen") {

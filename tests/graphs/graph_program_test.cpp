@@ -176,9 +176,7 @@ TEST_CASE("graph program: run keeps edges in files with safe names") {
   const auto refused =
       cnn.run({"run", "Partition_0.bin", "-i", "relu_4.npy", "--cpu", "--keep-edges", "."});
   CHECK(refused.code == 2);
-  CHECK(refused.error.find(
-            "the edge \"relu_4\" would replace the file of") !=
-        std::string::npos);
+  CHECK(refused.error.find("the edge \"relu_4\" would replace the file of") != std::string::npos);
 }
 
 TEST_CASE("graph program: all mistakes of a run are reported before it") {
@@ -473,6 +471,37 @@ TEST_CASE("graph program: elements of 4 bits fit, and are not read out of bytes 
   const auto constant = run({"constant.json", "-i", "c.npy"});
   CHECK(constant.code == 4);
   CHECK(constant.output.find("is a .npy file, with a byte for each element") != std::string::npos);
+}
+
+TEST_CASE("graph program: an input may hold two elements of 4 bits in a byte") {
+  const Folder folder;
+  const auto graph_with = [](const std::string& type, const std::string& sizes) {
+    std::string graph = dequantize_of("x");
+    const std::string declared = R"("DataType": "INT4", "Sizes": [4])";
+    return graph.replace(graph.find(declared), declared.size(),
+                         R"("DataType": ")" + type + R"(", "Sizes": )" + sizes);
+  };
+  folder.write("bytes.json", graph_with("UINT8", "[2]"));
+  folder.write("elements.json", graph_with("INT4", "[4]"));
+  folder.write("c.npy", npy("|i1", "(4,)", std::string(4, '\0')));
+  folder.write("packed.npy", npy("|u1", "(2,)", "\xE1\x87"));
+  folder.write("signed.npy", npy("|i1", "(2,)", "\xE1\x87"));
+  folder.write("four.npy", npy("|u1", "(4,)", std::string(4, '\1')));
+  const auto run = [&](const std::string& graph, const std::string& file) {
+    return dmlop_program({"run", graph, "-i", "x=" + file, "--cpu", "--format", "json"},
+                         {.folder = folder.path()});
+  };
+  for (const char* graph : {"bytes.json", "elements.json"}) {
+    const auto packed =
+        run(graph, graph == std::string("bytes.json") ? "packed.npy" : "signed.npy");
+    CAPTURE(packed.output);
+    REQUIRE(packed.code == 0);
+    CHECK(Json::parse(packed.output)["outputs"][0]["first"] == Json({"1", "-2", "7", "-8"}));
+  }
+  // The graph says that the input has bytes, each of which holds two elements.
+  CHECK(run("bytes.json", "four.npy")
+            .output.find("is UINT8 [2], 2 bytes, but four.npy has UINT8 [4], 4 bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("graph program: what a graph in JSON may not name or say") {

@@ -189,6 +189,7 @@ TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
   CHECK(filled(1 << 24).empty());
   CHECK(filled((1 << 24) + 1).find("is too large") != std::string::npos);
   CHECK(filled(1LL << 62).find("is too large") != std::string::npos);
+  CHECK(filled(1LL << 62).find("a node makes at most 16777216 elements") != std::string::npos);
   CHECK(filled(-1).find("its output has the size -1") != std::string::npos);
 }
 

@@ -224,6 +224,49 @@ TEST_CASE("onnx composed: weights of 4 bits have a scale for each block or for e
   CHECK(run({1, 2}, {1, 2}, -1).findings.find("its block_size is -1") != std::string::npos);
 }
 
+TEST_CASE("onnx composed: one block of a row has one scale, and its axis stays") {
+  const Numbers x{{1, 4}, {-2, 0, 3, 5}, DataType::Int8}, scale{{1, 1}, {0.5}};
+  const Numbers zero{{1, 1}, {1}, DataType::Int8};
+  const std::vector<std::string> attributes{integer("axis", 1), integer("block_size", 4)};
+  const Numbers numbers{{1, 4}, {-1.5, -0.5, 1, 2}};
+  CHECK(difference({"DequantizeLinear", {x, scale, zero}, attributes, 1, 21}, {numbers}) == "");
+  CHECK(difference({"QuantizeLinear", {numbers, scale, zero}, attributes, 1, 21}, {x}) == "");
+}
+
+TEST_CASE("onnx composed: weights of 4 bits may be reshaped before they are read") {
+  // 3 columns of 2 blocks of 16 weights, which are all 9: 1 without the middle, 8.
+  const std::string weights = tensor("flat", 2, {48}, std::string(48, '\x99'));
+  const std::string shape = tensor("shape", 7, {3}, raw_integers({3, 2, 8}));
+  const std::string scales = tensor("scales", 1, {6}, raw_floats({1, 2, 3, 4, 5, 6}));
+  const auto run =
+      run_onnx(model({.nodes = {node("Reshape", {"flat", "shape"}, {"packed"}),
+                                microsoft_node("MatMulNBits", {"x", "packed", "scales"}, {"y"},
+                                               {integer("K", 32), integer("N", 3),
+                                                integer("bits", 4), integer("block_size", 16)})},
+                      .initializers = {weights, shape, scales},
+                      .inputs = {value("x", {"1", "32"})},
+                      .outputs = {value("y", {"1", "3"})},
+                      .domain = "com.microsoft"}),
+               {{"x", {{1, 32}, std::vector<double>(32, 1)}}});
+  REQUIRE(run.findings == "");
+  CHECK(difference(run.outputs.at(0), {{1, 3}, {16 + 32, 48 + 64, 80 + 96}}) == "");
+}
+
+TEST_CASE("onnx composed: sizes may follow from thousands of known numbers") {
+  std::vector<std::int64_t> numbers(3000, 1);
+  numbers[2000] = 4;
+  const auto run =
+      run_onnx(model({.nodes = {node("ReduceMax", {"numbers"}, {"size"}, {integer("keepdims", 1)}),
+                                node("Expand", {"x", "size"}, {"y"})},
+                      .initializers = {tensor("numbers", 7, {3000}, raw_integers(numbers))},
+                      .inputs = {value("x", {"1"})},
+                      .outputs = {value("y", {"4"})},
+                      .version = 13}),
+               {{"x", {{1}, {2}}}});
+  REQUIRE(run.findings == "");
+  CHECK(difference(run.outputs.at(0), {{4}, {2, 2, 2, 2}}) == "");
+}
+
 TEST_CASE("onnx composed: 16 bits become floats, but no floats become 16 bits") {
   const Numbers scale{{}, {0.5}}, zero{{}, {100}, DataType::UInt16};
   const Numbers wide{{3}, {1, 200, 300}, DataType::UInt16}, floats{{3}, {-49.5, 50, 100}};

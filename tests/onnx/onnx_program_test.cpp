@@ -673,6 +673,35 @@ TEST_CASE("onnx program: a batch that resumes runs a test again if one of its fi
   }
 }
 
+TEST_CASE(
+    "onnx program: outputs of 4 bits are compared with those of a test, and with a device's") {
+  const Folder folder;
+  constexpr std::int64_t int4 = 22;
+  folder.write("t/model.onnx",
+               model({.nodes = {node("QuantizeLinear", {"x", "scale", "zero"}, {"y"})},
+                      .initializers = {tensor("scale", 1, {}, raw_floats({0.5})),
+                                       tensor("zero", int4, {}, "\x01")},
+                      .inputs = {value("x", {"3"})},
+                      .outputs = {value("y", {"3"}, int4)},
+                      .version = 21}));
+  folder.write("t/test_data_set_0/input_0.pb", tensor("x", 1, {3}, raw_floats({-1, 1, 9})));
+  const auto run_with = [&](const std::string& packed) {
+    folder.write("t/test_data_set_0/output_0.pb", tensor("y", int4, {3}, packed));
+    return dmlop_program({"run", "t", "--cpu"}, {.folder = folder.path()});
+  };
+  const auto same = run_with("\x3F\x07");  // -1, 3, 7
+  CHECK_MESSAGE(same.code == 0, same.output);
+  CHECK(run_with("\x2F\x07").code == 1);
+  if (program_gpu().empty()) {
+    MESSAGE("SKIPPED on gpu: dmlop devices lists none");
+    return;
+  }
+  const auto against = dmlop_program({"run", "t/model.onnx", "--cpu", "-i",
+                                      "x=t/test_data_set_0/input_0.pb", "--against", program_gpu()},
+                                     {.folder = folder.path()});
+  CHECK_MESSAGE(against.code == 0, against.error);
+}
+
 TEST_CASE("onnx program: a model that says another type or size of an output is warned of") {
   const Sample sample;
   const auto checked = [&](const std::string& output, const std::vector<std::string>& more = {}) {

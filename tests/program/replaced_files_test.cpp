@@ -7,6 +7,7 @@
 
 #include "batch.hpp"
 #include "folder.hpp"
+#include "onnx_writer.hpp"
 #include "paths.hpp"
 #include "program.hpp"
 
@@ -173,6 +174,31 @@ TEST_CASE("replaced files: convert refuses to write over what it reads") {
       samples,
       {{{"convert", "onnx/model.onnx", "-i", "x=x.npy", "--to-op", "x.npy", "--node", "scores"},
         "x.npy is read by this conversion"}});
+}
+
+TEST_CASE("replaced files: what a model reads stays, also where no buffer is left of it") {
+  namespace onnx = onnx_bytes;
+  const Samples samples;
+  samples.write(
+      "reshape.onnx",
+      onnx::model(
+          {.nodes = {onnx::node("Reshape", {"x", "shape"}, {"y"})},
+           .initializers = {onnx::tensor_head("shape", 7, {2}) + onnx::number(14, 1) +
+                            onnx::part(13, onnx::part(1, "location") + onnx::part(2, "shape.bin"))},
+           .outputs = {onnx::value("y", {"3", "2"})}}));
+  samples.write("shape.bin", onnx::raw_integers({3, 2}));
+  samples.write("unread.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
+    "constants": {"c": "x.npy"}, "nodes": [{"type": "ACTIVATION_RELU",
+    "bindings": {"InputTensor": "x", "OutputTensor": "y"}}]})");
+  samples.write("three.npy", float_npy("(3,)", {1, 2, 3}));
+  samples.write("matrix.npy", float_npy("(2, 3)", {1, 2, 3, 4, 5, 6}));
+  check_refused(samples,
+                {{{"run", "reshape.onnx", "--cpu", "-i", "matrix.npy", "-o", "y=shape.bin"},
+                  "y would replace data of the model: shape.bin"},
+                 {{"convert", "reshape.onnx", "--to-graph", "shape.bin"},
+                  "shape.bin is read by this conversion"},
+                 {{"run", "unread.json", "--cpu", "-i", "x=three.npy", "-o", "y=x.npy"},
+                  "y would replace the file of c: x.npy"}});
 }
 
 TEST_CASE("replaced files: a job of a batch replaces neither its list nor golden files") {

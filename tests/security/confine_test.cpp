@@ -8,6 +8,7 @@
 #include "batch.hpp"
 #include "batch/job_runner.hpp"
 #include "batch/manifest.hpp"
+#include "paths.hpp"
 
 namespace dmlop::test::confine_test {
 namespace {
@@ -369,6 +370,14 @@ TEST_CASE("confine: what a folder batch finds is confined to it") {
          f.write("jobs/a/model.json", model_with("InputTensor.npy", "made.npy"));
          fs::remove(f / "jobs/a/op.json");
          REQUIRE(::mkfifo((f / "jobs/a/expected/In.npy").c_str(), 0600) == 0);
+       },
+       "a"},
+      {"an output of an ONNX test",
+       [](const Checkout& f) {
+         fs::remove(f / "jobs/a/op.json");
+         fs::copy(source_path("samples/onnx"), f / "jobs/a", fs::copy_options::recursive);
+         fs::rename(f / "jobs/a/test_data_set_0/output_0.pb", f / "output.pb");
+         f.link("output.pb", "jobs/a/test_data_set_0/output_0.pb");
        },
        "a"},
       {"tolerances", [](const Checkout& f) { f.link("secret.json", "jobs/a/tol.json"); }, "a"},
