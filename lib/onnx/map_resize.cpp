@@ -97,11 +97,10 @@ std::vector<Region> regions_of(Mapping& node, std::size_t dimensions) {
   return regions;
 }
 
-/// x = (y - OutputPixelOffset) / Scale - InputPixelOffset, for ONNX's formulas.
+/// x = (y - OutputPixelOffset) / Scale - InputPixelOffset, for ONNX's formulas. The provider takes
+/// the defaults of version 11 for Upsample and older versions of Resize, too.
 void place(Mapping& node, std::vector<Resampling>& all) {
-  const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
-  const std::string mode =
-      is_new ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
+  const std::string mode = node.text("coordinate_transformation_mode", "half_pixel");
   const std::vector<Region> regions =
       mode == "tf_crop_and_resize" ? regions_of(node, all.size()) : std::vector<Region>();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -109,6 +108,10 @@ void place(Mapping& node, std::vector<Resampling>& all) {
     const auto from = static_cast<float>(one.from), to = static_cast<float>(one.to);
     if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && one.from > 1)) {
       one.input_offset = 0.5F;
+      one.output_offset = -0.5F;
+    } else if (mode == "half_pixel_symmetric") {
+      // What the scale makes of the input, before it is cut to a whole size, stays in the middle.
+      one.input_offset = 0.5F - from / 2 * (1 - to / (one.scale * from));
       one.output_offset = -0.5F;
     } else if (mode == "pytorch_half_pixel") {
       one.scale = largest;
@@ -134,8 +137,7 @@ void place(Mapping& node, std::vector<Resampling>& all) {
 
 /// Moves the places so that DirectML's rounding is that of nearest_mode. Returns its direction.
 std::string round(Mapping& node, std::vector<Resampling>& all) {
-  const bool is_new = std::string_view(node.row().name) == "Resize" && node.version() >= 11;
-  const std::string mode = is_new ? node.text("nearest_mode", "round_prefer_floor") : "floor";
+  const std::string mode = node.text("nearest_mode", "round_prefer_floor");
   // INCREASING is the next integer from there on, DECREASING the last one up to there.
   const bool prefers_floor = mode == "round_prefer_floor",
              prefers_ceil = mode == "round_prefer_ceil";

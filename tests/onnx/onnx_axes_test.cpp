@@ -892,6 +892,15 @@ TEST_CASE("onnx axes: Resize and Tile change one dimension") {
   }
 }
 
+// 2.94 times as many as 4 are 11.76, of which 11 are in the middle.
+TEST_CASE("onnx axes: half_pixel_symmetric cuts as much off both ends") {
+  const Numbers x{{4}, {0, 1, 2, 3}};
+  const std::vector<std::string> symmetric{
+      text("coordinate_transformation_mode", "half_pixel_symmetric")};
+  CHECK(difference({"Resize", {x, {}, {{1}, {2.94}}}, symmetric, 1, 19},
+                   {{{11}, {0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3}}}) == "");
+}
+
 TEST_CASE("onnx axes: an axis that is named twice is refused") {
   const Numbers x = some_numbers({4, 2}), image = some_numbers({1, 1, 2, 2});
   const Numbers zeros = whole_numbers({0, 0}), twos = whole_numbers({2, 2}),
