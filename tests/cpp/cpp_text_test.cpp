@@ -157,6 +157,10 @@ TEST_CASE("from C++: expressions have the value that the compiler gives them") {
       ROW(0b1011 + 017 + 0xAb + 1'0),
       ROW(3.9f * 2),
       ROW(7 / 2 * 2.0),
+      // An int that becomes a float is rounded.
+      ROW(16777217 - 1.0f),
+      ROW(-(1.0f - 16777217)),
+      ROW(16777217 - 1.0),
       ROW((unsigned char)300 + 1),
       ROW((short)40000),
       // What is smaller than int becomes one, with its sign.

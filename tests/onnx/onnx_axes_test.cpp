@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "onnx_run.hpp"
@@ -745,13 +746,17 @@ TEST_CASE("onnx axes: Slice goes backwards from the first element at the earlies
     std::int64_t start, end, step;
     std::vector<std::uint64_t> places;
   };
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   const Numbers x = some_numbers({5});
   for (const Row& row : std::vector<Row>{{-20, -30, -1, {0}},
                                          {-6, -10, -1, {0}},
                                          {-5, -10, -1, {0}},
                                          {0, -100, -3, {0}},
                                          {-4, -100, -1, {1, 0}},
-                                         {10, -10, -2, {4, 2, 0}}}) {
+                                         {10, -10, -2, {4, 2, 0}},
+                                         {1, 5, most, {1}},
+                                         {4, -10, least, {4}}}) {
     CAPTURE(row.start);
     const Numbers slice = numbers_at(
         {row.places.size()}, [&](const Sizes& place) { return at(x, {row.places[place[0]]}); });

@@ -255,6 +255,9 @@ TEST_CASE("onnx bytes: external data is a part of a file beside the model") {
   CHECK(findings("v.bin", "4", "36").find("help: put \"v.bin\" beside the model, or save") !=
         std::string::npos);
   CHECK(findings("w.bin", "5", "36").find("ends at byte 41, but") != std::string::npos);
+  CHECK(findings("w.bin", "1000", "36").find("ends at byte 1036, but") != std::string::npos);
+  CHECK(findings("w.bin", "18446744073709551615", "36")
+            .find("ends at byte 18446744073709551615, but") != std::string::npos);
   CHECK(findings("w.bin", "4", "35").find("has 35 bytes, must have 36") != std::string::npos);
   CHECK(findings("w.bin", "-4", "36").find("must be a number") != std::string::npos);
   CHECK(findings("no.bin", "0", "36").find("no.bin") != std::string::npos);

@@ -1,6 +1,8 @@
 // The program with ONNX models and tests: inspect, check, run, convert, batch and ops --onnx.
+#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "folder.hpp"
 #include "npy/npy.hpp"
@@ -260,6 +262,26 @@ TEST_CASE("onnx program: --timings of a test folder says how long its nodes took
   CHECK(json.at("dataSets").at(0).at("operators").size() >= 1);
 }
 
+// What a node takes is a part of what the whole program takes.
+TEST_CASE("onnx program: --timings of a test folder says no more than has passed") {
+  const Sample sample;
+  const std::string floats = raw_floats(std::vector<float>(1 << 20));
+  sample.folder().write("large/model.onnx", model({.nodes = {node("Sigmoid", {"x"}, {"y"})},
+                                                   .inputs = {value("x", {"1048576"})},
+                                                   .outputs = {value("y", {"1048576"})}}));
+  for (const char* name : {"input_0", "output_0"})
+    sample.folder().write("large/test_data_set_0/" + std::string(name) + ".pb",
+                          tensor("x", 1, {1 << 20}, floats));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = sample.run({"run", "large", "--cpu", "--timings"});
+  const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
+  std::smatch said;
+  REQUIRE_MESSAGE(std::regex_search(result.error, said, std::regex("1 run, ([0-9.]+) ms")),
+                  result.error);
+  CHECK(std::stod(said[1]) > 0);
+  CHECK(std::stod(said[1]) < passed.count());
+}
+
 TEST_CASE("onnx program: a test folder is compared with its outputs") {
   const Sample sample;
   const auto passed = sample.run({"run", "onnx", "--cpu"});
@@ -280,6 +302,23 @@ TEST_CASE("onnx program: a test folder is compared with its outputs") {
   CHECK(job.code == 1);
   CHECK(has(job.output, "1 FAILED"));
   CHECK(sample.run({"batch", "onnx", "--cpu", "--update-golden"}).code == 3);
+}
+
+TEST_CASE("onnx program: a test allows the differences that ONNX's own tests allow") {
+  const Sample sample;
+  sample.folder().write("six/model.onnx", model({.nodes = {node("Relu", {"x"}, {"y"})},
+                                                 .inputs = {value("x", {"1"})},
+                                                 .outputs = {value("y", {"1"})}}));
+  sample.folder().write("six/test_data_set_0/input_0.pb", tensor("x", 1, {1}, raw_floats({6})));
+  const auto against = [&](float expected) {
+    sample.folder().write("six/test_data_set_0/output_0.pb",
+                          tensor("y", 1, {1}, raw_floats({expected})));
+    return sample.run({"run", "six", "--cpu"});
+  };
+  CHECK(against(6.003F).code == 0);
+  const auto failed = against(6.03F);
+  CHECK(failed.code == 1);
+  CHECK_MESSAGE(has(failed.output, "rtol 0.001, atol 1e-07"), failed.output);
 }
 
 TEST_CASE("onnx program: convert writes a graph that computes the same") {
@@ -711,7 +750,8 @@ TEST_CASE("onnx program: a model that says another type or size of an output is 
     arguments.insert(arguments.end(), more.begin(), more.end());
     return sample.run(arguments);
   };
-  for (const std::string& same : {value("y", {"2", "3"}), value("y", {"n", "3"})})
+  for (const std::string& same :
+       {value("y", {"2", "3"}), value("y", {"n", "3"}), value("y", {"-1", "3"})})
     CHECK(checked(same).error == "");
   const auto sizes = checked(value("y", {"n", "4"}));
   CHECK(sizes.code == 0);

@@ -1,5 +1,5 @@
-// Types of ONNX's tensors: where BOOL stays BOOL, INT64 that double cannot hold, and the type that
-// QuantizeLinear divides in.
+// Types of ONNX's tensors: where BOOL stays BOOL, INT64 that double cannot hold, exponents, and the
+// types that QuantizeLinear divides in and makes.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -136,6 +136,24 @@ TEST_CASE("onnx types: QuantizeLinear divides in the type that precision says") 
   CHECK(run_node({"QuantizeLinear", {x, scale}, {integer("precision", 16)}, 1, 23})
             .findings.find("its precision is BFLOAT16, which DirectML does not have") !=
         std::string::npos);
+}
+
+TEST_CASE("onnx types: QuantizeLinear to 16 bits is refused with the types that there are") {
+  const Numbers x{{1}, {1}}, scale{{}, {1}};
+  for (const auto& [number, name] : {std::pair(4, "UINT16"), std::pair(5, "INT16")}) {
+    const OneNode quantize{"QuantizeLinear", {x, scale}, {integer("output_dtype", number)}, 1, 21};
+    check_refused(quantize, std::string("it quantizes to ") + name);
+    check_refused(quantize, "help: quantize the model to UINT8 or INT8");
+  }
+}
+
+TEST_CASE("onnx types: an exponent of Pow may be of any other type") {
+  for (const DataType type :
+       {DataType::Float64, DataType::Float16, DataType::Int64, DataType::UInt64, DataType::Int32}) {
+    CAPTURE(name_of(type));
+    CHECK(difference({"Pow", {{{3}, {2, 3, 4}}, {{3}, {1, 2, 3}, type}}}, {{{3}, {2, 9, 64}}}) ==
+          "");
+  }
 }
 
 // The bytes of a tensor, which an ONNX model does not say, follow from its type.
