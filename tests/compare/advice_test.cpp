@@ -15,6 +15,7 @@ namespace dmlop::test::advice_test {
 namespace {
 
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
 
 Comparison compared(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance = {}) {
   return compare(Elements(actual.type, actual.sizes, actual.bytes),
@@ -58,6 +59,7 @@ TEST_CASE("no tolerance is advised that would let wrong elements pass") {
   const std::string none = "the differences are too large for a tolerance";
   CHECK(advice({7, 2}, {1, 2}) == none);
   CHECK(advice({NaN, 2}, {1, 2}) == "no tolerance would pass");
+  CHECK(advice({inf, 100}, {inf, 2}) == none);
   // A tenth of the element by rtol; of the largest by atol; of the numbers between 1 and 2 by ULP.
   CHECK(advice({1.09375F, 1}, {1, 1}) ==
         "would pass with --rtol 0.09375, --atol 0.09375 or "

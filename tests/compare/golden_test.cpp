@@ -423,8 +423,9 @@ TEST_CASE("--update-golden leaves golden files alone where the output proves not
   const GoldenFolder folder;
   folder.write("x.npy", float_npy("(3,)", {NaN, NaN, NaN}));
   folder.write("matrix.npy", float_npy("(1, 6)", {1, 1, 2, 3, 3, 3}));
+  fs::create_directory(folder / "empty");
   for (const char* option : {"--update-golden", "--update-golden=accept"}) {
-    for (const std::string golden : {"golden.npy", "matrix.npy", "new/new.npy"}) {
+    for (const std::string golden : {"golden.npy", "matrix.npy", "new/new.npy", "empty/new.npy"}) {
       CAPTURE(golden);
       const auto refused = folder.run({"--expect", golden, option});
       CHECK(refused.code == 1);
@@ -439,7 +440,7 @@ TEST_CASE("--update-golden leaves golden files alone where the output proves not
     }
   }
   CHECK(folder.read("golden.npy") == folder.golden);
-  CHECK(folder.list() == "golden.npy matrix.npy op.json x.npy");
+  CHECK(folder.list() == "empty golden.npy matrix.npy op.json x.npy");
   CHECK(folder.run({"--expect", "new.npy", "--update-golden=accept", "--allow-trivial"}).code == 0);
   // Zeros where there were numbers.
   folder.write("x.npy", float_npy("(3,)", {0, 0, 0}));

@@ -226,6 +226,8 @@ TEST_CASE("nothing is said that may be chance, or that does not hold for every e
   // Only the element at the border differs, which a shift leaves out.
   CHECK(relation({4}, {9, 3, 3, 3}, {3, 3, 3, 3}) == "");
   CHECK(relation({4}, {9, 3, 3, 3}, {3, 3, 3, 7}) == "");
+  // Half of the elements do not show a shift.
+  CHECK(relation({4}, {9, 8, 1, 2}, {1, 2, 7, 6}) == "");
   // Two points are always on a line; equal ones on many.
   CHECK(relation({3}, {2, 4, 7}, {1, 2, 7}) == "");
   CHECK(relation({4}, {2, 2, 2, 7}, {1, 1, 1, 7}) == "");

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <map>
 #include <numeric>
+#include <thread>
 
 #include "base/confine.hpp"
 #include "base/error.hpp"
@@ -16,6 +19,7 @@
 #include "fault.hpp"
 #include "graph.hpp"
 #include "npy/npy.hpp"
+#include "public_failure.hpp"
 
 namespace dmlop::test::fault_shrink_test {
 namespace {
@@ -247,6 +251,30 @@ TEST_CASE("shrink: a .npy header that is lost is no wrong header") {
   fs::resize_file(path, 0);
   CHECK(error_of([&] { file.read_intact([](auto bytes) { return parse_npy_header(bytes); }); }) ==
         shorter);
+}
+
+TEST_CASE("shrink: compare() of the library judges no file that changes meanwhile") {
+  struct Row {
+    std::size_t bytes;
+    std::string message;
+  };
+  const std::size_t whole = many_npy().size();
+  for (const Row& row : {Row{4096, shorter}, Row{whole - 1, shorter}, Row{whole, changed}}) {
+    CAPTURE(row.bytes);
+    const Folder folder;
+    const std::string path = folder.write_earlier("x.npy", many_npy());
+    const std::string pipe = folder / "pipe.npy";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    // The pipe has a reader as soon as the file is open.
+    const std::jthread writer([&] {
+      std::ofstream stream(pipe, std::ios::binary);
+      folder.write("x.npy", many_npy().substr(0, row.bytes));
+      stream << many_npy();
+    });
+    const Failure failure = failure_of([&] { compare(fs::path(path), fs::path(pipe)); });
+    CHECK(failure.kind() == FailureKind::io_failed);
+    CHECK(contains(failure.what(), "x.npy: " + row.message));
+  }
 }
 
 TEST_CASE("shrink: a run that cannot ask whether its mapped files changed ends with 6") {

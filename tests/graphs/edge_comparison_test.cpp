@@ -99,6 +99,42 @@ TEST_CASE("expect-edges: small differences grow, and no node is wrong") {
         "inputs, its node computes what is expected. No node is wrong.\n");
 }
 
+TEST_CASE("expect-edges: alone, a node is as exact as its operator, whatever its edge allows") {
+  const Edges graph;
+  // EXP may be so far off. NEGATE may not, and makes something else of it.
+  graph.write_npy("edges/b.npy", {1 + 4 * 0x1p-23F, 2.7182817F, 7.389056F, 20.085537F});
+  graph.write_npy("edges/d.npy", {-(1 + 5 * 0x1p-23F), -2.7182817F, -7.389056F, -20.085537F});
+  CHECK(graph.wrong_nodes(1) == std::vector<std::string>{"fourth"});
+}
+
+TEST_CASE("expect-edges: eight wrong nodes are named beside the first, and the others counted") {
+  const Folder folder;
+  folder.write("x.npy", float_npy("(1,)", {1}));
+  for (const auto& [nodes, end] :
+       {std::pair(9, "node \"n8\" (ELEMENT_WISE_IDENTITY)\n"), std::pair(10, ") and 1 more\n"),
+        std::pair(11, ") and 2 more\n")}) {
+    CAPTURE(nodes);
+    Json graph = Json::parse(
+        R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [1]}], "nodes": []})");
+    for (int i = 0; i < nodes; ++i) {
+      const std::string name = "n" + std::to_string(i), edge = "e" + std::to_string(i);
+      graph["nodes"].push_back({{"name", name},
+                                {"type", "ELEMENT_WISE_IDENTITY"},
+                                {"bindings", {{"InputTensor", "x"}, {"OutputTensor", edge}}}});
+      graph["outputs"].push_back(edge);
+      folder.write("edges/" + edge + ".npy", float_npy("(1,)", {2}));
+    }
+    folder.write("g.json", graph.dump());
+    const auto wrong =
+        dmlop_program({"run", "g.json", "-i", "x.npy", "--cpu", "--expect-edges", "edges"},
+                      {.folder = folder.path()});
+    CHECK(wrong.code == 1);
+    CHECK(contains(wrong.output, "The first wrong one is the node \"n0\""));
+    CHECK(contains(wrong.output, "Wrong by themselves are also: node \"n1\" "));
+    CHECK(wrong.output.ends_with(end));
+  }
+}
+
 TEST_CASE("expect-edges: an edge without a file makes the node after it uncertain") {
   const Edges graph;
   fs::remove(graph / "edges/b.npy");

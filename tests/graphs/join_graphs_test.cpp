@@ -2,6 +2,7 @@
 #include "graph/join_graphs.hpp"
 
 #include "graph_folder.hpp"
+#include "job/folder.hpp"
 
 namespace dmlop::test::join_graphs_test {
 namespace {
@@ -57,6 +58,17 @@ TEST_CASE("join_graphs: two outputs of one name, and graphs that wait for each o
         "Partition_1.bin: the output \"y\" is also that of another graph");
   CHECK(failure_of({chain("Partition_0.bin", "a", "b"), chain("Partition_1.bin", "b", "a")}) ==
         "Partition_0.bin: each of the graphs waits for an output of another one");
+}
+
+TEST_CASE("join_graphs: the graphs of a folder come in the order of their numbers") {
+  const Folder folder;
+  std::vector<std::string> expected;
+  for (const char* name :
+       {"Partition_0.bin", "Partition_2.bin", "Partition_10.bin", "Partition_11.bin"}) {
+    folder.write(name, "");
+    expected.push_back(to_text(std::filesystem::path(folder / name)));
+  }
+  CHECK(partitions_in(folder.path()) == expected);
 }
 
 TEST_CASE("join_graphs: the program runs a folder of graphs as one") {

@@ -213,6 +213,24 @@ TEST_CASE(
   CHECK(contains(Json::parse(json.output).at("warnings").at(0).get<std::string>(), "Abacus"));
 }
 
+TEST_CASE("baseline: on a GPU the number of threads does not matter") {
+  if (program_gpu().empty()) {
+    MESSAGE("SKIPPED on gpu: dmlop devices lists none");
+    return;
+  }
+  const BenchFolder folder;
+  Json old = folder.measured("op.json");
+  old["measuredOn"].update({{"device", "vulkan:9"}, {"deviceName", "Fast"}, {"threads", 3}});
+  folder.write("old.json", old.dump());
+  const auto refused = dmlop_program({"bench", "op.json", "--device", program_gpu(), "--threads",
+                                      "1", "--min-time", "0", "--baseline", "old.json"},
+                                     {.folder = folder.path()});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.error,
+                 "old.json was measured on vulkan:9 (Fast), and this run is on " + program_gpu()));
+  CHECK_FALSE(contains(refused.error, "was measured with"));
+}
+
 TEST_CASE("baseline: a file that is none is refused with the place, before anything runs") {
   const BenchFolder folder;
   const Json old = folder.measured("op.json");

@@ -200,6 +200,7 @@ TEST_CASE("a job's folder: a file whose name has a slip is told of by run, check
       {"expected/Result.npy", "job/expected/Result.npy: " + no_output},
       {"expected/OutputTensor_old.npy", ""},
       {"expected/InputTensor.npy", ""},
+      {"expected/.OutputTensor.npy", ""},
       {"input.npy", ""},  // the right one is there
   };
   for (const Row& row : rows) {
@@ -218,6 +219,16 @@ TEST_CASE("a job's folder: a file whose name has a slip is told of by run, check
       CHECK(result.error.empty() == row.warning.empty());
     }
   }
+}
+
+TEST_CASE("a job's folder: golden files of a model that lies beside the op.json are its own") {
+  const JobFolder folder;
+  folder.write("job/expected/Middle.npy", folder.golden);
+  CHECK(contains(folder.run({"--expect"}).error, "job/expected/Middle.npy: warning: "));
+  folder.write("job/model.json", "{}");
+  const auto run = folder.run({"--expect"});
+  CHECK(run.code == 0);
+  CHECK(run.error == "");
 }
 
 TEST_CASE(

@@ -1,4 +1,5 @@
-// How much memory products take besides their inputs and outputs.
+// How much memory products take besides their inputs and outputs, and what a large run says it
+// takes.
 #include <doctest/doctest.h>
 
 #include "batch.hpp"
@@ -28,6 +29,27 @@ std::string some_floats(const std::string& shape, std::size_t count) {
 }
 
 }  // namespace
+
+TEST_CASE("memory: a large run says what it will hold in memory, such as inputs in big endian") {
+  if (is_sanitized || is_windows_program()) return;
+  const Folder folder;
+  folder.write("op.json", R"({"type": "SLICE1", "desc": {"InputWindowOffsets": [0], )"
+                          R"("InputWindowSizes": [1], "InputWindowStrides": [1]}})");
+  for (const auto& [type, held] : {std::pair("<f4", "0.0 GiB"), std::pair(">f4", "1.0 GiB")}) {
+    CAPTURE(type);
+    // A hole in a file takes no space.
+    const std::string path = folder.write("x.npy", npy(type, "(268435456,)", ""));
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) + (std::size_t{1} << 30));
+    // There is no memory for 1 GiB beside the file, so that the test is short.
+    const auto result =
+        shell("ulimit -v 1500000; exec dmlop run op.json --cpu --threads 1 -i x.npy -o y.npy",
+              {.folder = folder.path()});
+    CHECK(result.error.starts_with(
+        "dmlop: reads 1.0 GiB and writes 0.0 GiB in parts; whole tensors in memory: " +
+        std::string(held)));
+    CHECK((result.code == 0) == (held == std::string("0.0 GiB")));
+  }
+}
 
 // One head of 8192 tokens has 256 MiB of scores. Eight of 16,384 tokens, which have 8 GiB, ran in
 // 112 MiB, inputs and outputs included.

@@ -105,8 +105,14 @@ TEST_CASE("raw files: --expect and --update-golden") {
   CHECK(folder.read("wrong.bin") == bytes_of(padded));
   CHECK(expect("new.bin:raw", "--update-golden").code == 1);
   CHECK(folder.read("new.bin") == bytes_of(padded));
-  CHECK(contains(expect("y.bin:raw:offset=0", "--update-golden").error,
-                 "--update-golden replaces the whole golden file y.bin"));
+  const std::string golden = folder.read("y.bin");
+  for (const char* form : {"y.bin:raw:offset=0", "y.bin:FLOAT32:2,3:big"}) {
+    CAPTURE(form);
+    const auto refused = expect(form, "--update-golden");
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.error, "--update-golden replaces the whole golden file y.bin"));
+    CHECK(folder.read("y.bin") == golden);
+  }
 }
 
 TEST_CASE("raw files: compare and inspect") {

@@ -289,6 +289,24 @@ TEST_CASE("security: a pipe in the place of a cache is neither read nor waited f
   CHECK(dmlop::gpu::read_cache(cache) == data);
 }
 
+TEST_CASE("security: a cache with a damaged byte is not read") {
+  const Folder folder;
+  const std::string cache = folder / "dmlop/pipelines";
+  const std::vector<std::byte> data(100, std::byte{7});
+  dmlop::gpu::write_cache(cache, data);
+  const std::string sound = read_file(cache);
+  REQUIRE(sound.size() == 124);
+  for (std::size_t at = 0; at < sound.size(); ++at) {
+    CAPTURE(at);
+    std::string damaged = sound;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    folder.write("dmlop/pipelines", damaged);
+    CHECK(dmlop::gpu::read_cache(cache).empty());
+  }
+  folder.write("dmlop/pipelines", sound);
+  CHECK(dmlop::gpu::read_cache(cache) == data);
+}
+
 TEST_CASE("security: a cache that others could have written is not read") {
   const Folder folder;
   const std::string cache = folder / "cache/dmlop/pipelines";
