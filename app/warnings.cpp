@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/output.hpp"
+#include "base/text.hpp"
 #include "command.hpp"
 
 namespace dmlop::app {
@@ -21,7 +22,8 @@ void print_warnings(const Diagnostics& warnings) {
   for (const Diagnostic& warning : first_of(warnings))
     print(StandardStream::error, {Text::lines(shown_text(warning, "warning")), "\n"});
   if (warnings.size() > warnings_shown)
-    print(StandardStream::error, {"and ", warnings.size() - warnings_shown, " more warnings\n"});
+    print(StandardStream::error,
+          {"and ", counted(warnings.size() - warnings_shown, "more warning"), "\n"});
 }
 
 nlohmann::ordered_json warnings_json(const Diagnostics& warnings) {

@@ -166,6 +166,22 @@ TEST_CASE("C interface: the struct of an output says nothing else than what is c
   succeed(run);
 }
 
+TEST_CASE("C interface: where an output has one element, it may have any stride") {
+  const Cpu cpu;
+  const std::uint64_t input_sizes[]{1, 3}, sizes[]{1, 6}, strides[]{100, 1};
+  std::vector<float> from{1, 2, 3}, to(6);
+  const dmlop_tensor input{"InputTensor", nullptr, from.data(), 12,
+                           input_sizes,   nullptr, 2,           DMLOP_FLOAT32};
+  const dmlop_tensor output{"OutputTensor", nullptr, to.data(), 24,
+                            sizes,          strides, 2,         DMLOP_FLOAT32};
+  const dmlop_operation operation = operation_of(
+      R"({"type": "PADDING", "desc": {"PaddingMode": "EDGE", "StartPadding": [0, 1], "EndPadding": [0, 2]}})");
+  succeed([&](dmlop_error** error) {
+    return dmlop_run(cpu.context, &operation, &input, 1, &output, 1, nullptr, nullptr, error);
+  });
+  CHECK(to == std::vector<float>{1, 1, 2, 3, 3, 3});
+}
+
 TEST_CASE("C interface: a prepared operation runs after its context is closed") {
   auto cpu = std::make_unique<Cpu>();
   Vector input({1, 2, 3});
@@ -372,6 +388,9 @@ TEST_CASE("C interface: tensors are compared") {
   CHECK(status_of(criteria) == DMLOP_DONE);
   criteria.atol = std::numeric_limits<double>::quiet_NaN();
   CHECK(status_of(criteria) == DMLOP_USAGE);
+  criteria = DMLOP_CRITERIA;
+  criteria.rtol = std::numeric_limits<double>::quiet_NaN();
+  CHECK(status_of(criteria) == DMLOP_USAGE);
   // A criterion of 0 is one, which -0 fits, and not left out.
   const Vector zero({0, 2}), minus_zero({-0.0F, 2});
   for (const auto& set :
@@ -390,6 +409,8 @@ TEST_CASE("C interface: tensors are compared") {
   });
   CHECK(criteria.rtol > 0);
   CHECK(criteria.ulp < 0);
+  CHECK(criteria.nan_differs == 0);
+  CHECK(criteria.allow_trivial == 0);
 }
 
 TEST_CASE("C interface: an operation is measured") {
@@ -498,6 +519,10 @@ TEST_CASE("C interface: wrong calls are told, and crash nothing") {
   dmlop_result* result = nullptr;
   CHECK(dmlop_run(nullptr, &operation, &good.tensor, 1, nullptr, 0, nullptr, &result, nullptr) ==
         DMLOP_USAGE);
+  CHECK(outcome_of([&](dmlop_error** error) {
+          return dmlop_run(cpu.context, &operation, &good.tensor, 1, nullptr, 0, nullptr, nullptr,
+                           error);
+        }).message == "result is NULL, and there is no memory for OutputTensor");
   CHECK(dmlop_open(nullptr, nullptr, nullptr) == DMLOP_USAGE);
   CHECK(dmlop_load(&operation, nullptr, nullptr) == DMLOP_USAGE);
   CHECK(dmlop_prepared_run(nullptr, nullptr, nullptr, nullptr, nullptr) == DMLOP_USAGE);

@@ -453,6 +453,18 @@ TEST_CASE("inspect shows type, sizes, order, statistics and elements") {
   CHECK(list.at(1).at("first") == Json({"1", "3", "5", "2", "4", "6"}));
 }
 
+TEST_CASE("inspect shows rows of 12 elements whole") {
+  const Folder folder;
+  const std::string twelve = "    1 1 1 1 1 1 1 1 1 1 1 1";
+  for (const auto& [columns, end] : {std::pair(12, "\n"), std::pair(13, " ...\n")}) {
+    CAPTURE(columns);
+    folder.write("x.npy", float_npy("(1, " + std::to_string(columns) + ")",
+                                    std::vector<float>(static_cast<std::size_t>(columns), 1)));
+    const auto text = dmlop_program({"inspect", "x.npy"}, {.folder = folder.path()});
+    CHECK(text.output.ends_with("\n" + twelve + end));
+  }
+}
+
 TEST_CASE("inspect: the extremes of 64-bit integers are exact") {
   const Folder folder;
   const auto extremes = [&](const std::string& bytes) {

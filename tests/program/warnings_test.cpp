@@ -192,6 +192,23 @@ TEST_CASE("warnings: check and run have them in their JSON, once") {
   CHECK(model.at("warnings").size() == 2);
 }
 
+TEST_CASE("warnings: a thousand are printed, and the others counted") {
+  const WarnedFiles files;
+  std::filesystem::remove(files / "model.json");
+  int strays = 0;
+  const auto rest_with = [&](int count) {  // beside the one about the description
+    for (; strays < count; ++strays)
+      files.write("expected/Result" + std::to_string(strays) + ".npy", "");
+    const auto result = files.run({"check", "op.json"});
+    CHECK(result.code == 0);
+    const std::size_t rest = result.error.rfind("\nand ");
+    return rest == std::string::npos ? "" : result.error.substr(rest + 1);
+  };
+  CHECK(rest_with(999) == "");
+  CHECK(rest_with(1000) == "and 1 more warning\n");
+  CHECK(rest_with(1001) == "and 2 more warnings\n");
+}
+
 TEST_CASE("--warnings-as-errors: C++ that leaves something uncertain makes no description") {
   const WarnedFiles files;
   // Six dimensions of INT64, as the description has.
