@@ -764,6 +764,16 @@ TEST_CASE("onnx program: a model that says another type or size of an output is 
   CHECK(checked(value("y", {"n", "4"}), {"--warnings-as-errors"}).code == 3);
 }
 
+TEST_CASE("onnx program: fields that only the provider writes are no warnings of the model") {
+  const Sample sample;
+  constexpr std::int64_t boolean = 9;
+  sample.folder().write("m.onnx",
+                        model({.nodes = {node("Cast", {"x"}, {"y"}, {integer("to", boolean)})},
+                               .outputs = {value("y", {"2", "3"}, boolean)}}));
+  const auto checked = sample.run({"check", "m.onnx", "--warnings-as-errors"});
+  CHECK_MESSAGE(checked.code == 0, checked.error);
+}
+
 TEST_CASE("onnx program: dimensions without sizes are all reported, each name once") {
   const Sample sample;
   sample.folder().write("m.onnx",
