@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
+#include "tensor/tolerance.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -22,9 +23,12 @@ struct Resampling {
 
 /// ONNX Runtime multiplies floats: 0.7 is a little less than 7 / 10 there, and 10 times as much is
 /// 7 all the same, which it is not in double.
-std::uint64_t scaled_size(std::uint64_t size, float scale) {
+std::uint64_t scaled_size(std::uint64_t size, float scale, std::size_t axis) {
   const float made = std::floor(static_cast<float>(size) * scale);
-  if (!(made >= 0 && made < 0x1p31F)) Mapping::refuse_invalid("its scales are wrong");
+  if (!(made >= 0 && made < 0x1p31F))
+    Mapping::refuse_invalid("its scale of dimension " + std::to_string(axis) + ", which is " +
+                                std::to_string(size) + ", is " + shortest_text(double{scale}),
+                            "a scale is not negative, and makes at most 2147483647 elements");
   return static_cast<std::uint64_t>(made);
 }
 
@@ -68,12 +72,15 @@ std::vector<Resampling> resampling_of(Mapping& node) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     Resampling& one = made[axes[i]];
     if (has_sizes && !wanted.empty()) {
-      if (wanted[i] < 1 || wanted[i] > 0x7FFFFFFF) Mapping::refuse_invalid("its sizes are wrong");
+      if (wanted[i] < 1 || wanted[i] > 0x7FFFFFFF)
+        Mapping::refuse_invalid(
+            "its size of dimension " + std::to_string(axes[i]) + " is " + std::to_string(wanted[i]),
+            "a size is from 1 to 2147483647");
       one.to = static_cast<std::uint64_t>(wanted[i]);
       one.scale = static_cast<float>(one.to) / static_cast<float>(one.from);
     } else {
       one.scale = static_cast<float>(scales[i]);
-      one.to = scaled_size(one.from, one.scale);
+      one.to = scaled_size(one.from, one.scale, axes[i]);
     }
   }
   return made;

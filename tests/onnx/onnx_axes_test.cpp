@@ -1011,9 +1011,10 @@ TEST_CASE("onnx axes: Resize refuses sizes, scales and regions that it cannot fo
   const Numbers x = some_numbers({4});
   for (const std::int64_t size : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31}) {
     CAPTURE(size);
-    check({"Resize", {x, {}, {}, whole_numbers({size})}}, "its sizes are wrong");
+    check({"Resize", {x, {}, {}, whole_numbers({size})}},
+          "its size of dimension 0 is " + std::to_string(size));
   }
-  check({"Resize", {x, {}, {{1}, {1e10}}}}, "its scales are wrong");
+  check({"Resize", {x, {}, {{1}, {1e10}}}}, "its scale of dimension 0, which is 4, is 1");
   check({"Resize",
          {x, {{1}, {0.25}}, {}, whole_numbers({2})},
          {text("coordinate_transformation_mode", "tf_crop_and_resize")}},
