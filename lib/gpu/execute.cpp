@@ -61,7 +61,7 @@ Tiles tiles_of(const Kernel& kernel, const Device& device, const ExecuteOptions&
   for (std::uint64_t bytes = room / tensors;; bytes /= 2) {
     tiles = tiles_within(kernel, std::clamp(bytes, least, most));
     if (!tiles.refusal.empty() || bytes <= least) break;
-    if (bytes * tensors + scratch_bytes(tiles.dispatches) <= room) break;
+    if (bytes * tensors + scratch_bytes(tiles.dispatches, device.info()) <= room) break;
   }
   return tiles;
 }

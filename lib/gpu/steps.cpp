@@ -15,9 +15,10 @@ Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t o
   return step;
 }
 
-std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches) {
+std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches, const DeviceInfo& device) {
   std::uint64_t bytes = 0;
-  for (const Dispatch& dispatch : dispatches) bytes = std::max(bytes, dispatch.scratch_bytes);
+  for (const Dispatch& usual : dispatches)
+    bytes = std::max(bytes, chosen_dispatch(usual, device).scratch_bytes);
   return bytes;
 }
 

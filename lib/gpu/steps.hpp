@@ -21,8 +21,8 @@ struct Step {
 /// The dispatches of a kernel alone: its inputs are the first slots, and its outputs those after.
 Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t outputs);
 
-/// The most scratch that one of these needs; they take turns with it.
-std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches);
+/// The most scratch that a device needs for one of these; they take turns with it.
+std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches, const DeviceInfo& device);
 
 /// The steps of a plan, or why no GPU runs it. A kernel that no GPU runs has several where it has
 /// passes (ops/expand.hpp).

@@ -115,7 +115,7 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   if (!found.refusal.empty()) return found.refusal;
   std::uint64_t scratch = 0;
   for (const gpu::Step& step : found.steps)
-    scratch = std::max(scratch, gpu::scratch_bytes(step.dispatches));
+    scratch = std::max(scratch, gpu::scratch_bytes(step.dispatches, device_.info()));
   const std::uint64_t bytes = tensor_bytes(found.slots, inputs) + scratch;
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +

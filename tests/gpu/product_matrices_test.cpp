@@ -11,6 +11,7 @@
 #include "emulated_matrices.hpp"
 #include "gemm_case.hpp"
 #include "gpu/dispatch.hpp"
+#include "gpu/steps.hpp"
 #include "ops/operator.hpp"
 #include "plan_case.hpp"
 #include "reference/convolution.hpp"
@@ -270,6 +271,15 @@ TEST_CASE("product matrices: products get the tiles that keep most of a device b
   }
   CHECK(dispatches_of(31, 31, 31, DataType::Float16).empty());
   CHECK(dispatches_of(4096, 4096, 4096, DataType::Float32).empty());
+}
+
+TEST_CASE("product matrices: a device with matrices needs the scratch of what it runs") {
+  gpu::Dispatch usual;
+  usual.scratch_bytes = 16;
+  usual.with_matrices.emplace_back().scratch_bytes = 64;
+  const std::vector<gpu::Dispatch> dispatches{usual};
+  CHECK(gpu::scratch_bytes(dispatches, {.has_matrices = true}) == 64);
+  CHECK(gpu::scratch_bytes(dispatches, {.has_matrices = false}) == 16);
 }
 
 TEST_CASE("product matrices: convolutions get the tiles that keep most of a device busy") {
