@@ -20,7 +20,7 @@ std::string plain_address(std::string_view text) {
   while (text.size() > 1 && text.front() == '0') text.remove_prefix(1);
   std::string plain = "0x";
   for (const char c : text) {
-    if (c != '`' && c != '\'') plain += static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c);
+    if (c != '\'') plain += static_cast<char>(c >= 'A' && c <= 'F' ? c + 32 : c);
   }
   return plain;
 }

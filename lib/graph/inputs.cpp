@@ -7,6 +7,7 @@
 #include "graph/lower.hpp"
 #include "job/random_inputs.hpp"
 #include "model/values.hpp"
+#include "npy/elements.hpp"
 #include "tensor/element.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -237,8 +238,10 @@ class InputBinder {
   }
 
   static std::shared_ptr<const NpyFile> unpacked(const GraphInput& input, const NpyFile& file) {
-    Buffer elements(input.element_bytes, "unpacked elements");
-    unpack_4_bits(*input.of_4_bits, file.data(), elements.bytes());
+    Buffer bytes(file.data().size(), "packed elements"),
+        elements(input.element_bytes, "unpacked elements");
+    copy_elements(Elements(file), bytes.data());
+    unpack_4_bits(*input.of_4_bits, bytes.bytes(), elements.bytes());
     file.require_intact();
     return std::make_shared<const NpyFile>(
         NpyFile::holding(stored_as(*input.of_4_bits), {input.element_bytes}, std::move(elements)));

@@ -491,12 +491,27 @@ TEST_CASE("graph program: an input may hold two elements of 4 bits in a byte") {
     return dmlop_program({"run", graph, "-i", "x=" + file, "--cpu", "--format", "json"},
                          {.folder = folder.path()});
   };
-  for (const char* graph : {"bytes.json", "elements.json"}) {
-    const auto packed =
-        run(graph, graph == std::string("bytes.json") ? "packed.npy" : "signed.npy");
+  // Eight elements in four bytes, which the file has column by column.
+  std::string rows = graph_with("UINT8", "[2, 2]");
+  for (auto at = rows.find("[4]"); at != std::string::npos; at = rows.find("[4]", at))
+    rows.replace(at, 3, "[8]");
+  const std::string scales = "[1, 1, 1, 1]";
+  folder.write("rows.json",
+               rows.replace(rows.find(scales), scales.size(), "[1, 1, 1, 1, 1, 1, 1, 1]"));
+  folder.write("columns.npy", npy("|u1", "(2, 2)", "\xE1\x32\x87\x54", true));
+  struct Row {
+    const char *graph, *file;
+    Json elements;
+  };
+  for (const Row& row :
+       {Row{"bytes.json", "packed.npy", {"1", "-2", "7", "-8"}},
+        Row{"elements.json", "signed.npy", {"1", "-2", "7", "-8"}},
+        Row{"rows.json", "columns.npy", {"1", "-2", "7", "-8", "2", "3", "4", "5"}}}) {
+    CAPTURE(row.graph);
+    const auto packed = run(row.graph, row.file);
     CAPTURE(packed.output);
     REQUIRE(packed.code == 0);
-    CHECK(Json::parse(packed.output)["outputs"][0]["first"] == Json({"1", "-2", "7", "-8"}));
+    CHECK(Json::parse(packed.output)["outputs"][0]["first"] == row.elements);
   }
   // The graph says that the input has bytes, each of which holds two elements.
   CHECK(run("bytes.json", "four.npy")
