@@ -24,23 +24,25 @@ std::string text_of_sizes(const std::optional<std::vector<Dimension>>& sizes) {
 
 }  // namespace
 
-std::optional<Diagnostic> warning_of_declaration(const ValueInfo& output, const Value& value) {
-  if (output.element_type == 0) return std::nullopt;  // the model says nothing
-  const auto type = data_type_of(output.element_type);
-  const bool is_boolean = output.element_type == static_cast<int>(ElementType::boolean);
+std::optional<Diagnostic> warning_of_declaration(const std::string& role, const ValueInfo& declared,
+                                                 const Value& value) {
+  if (declared.element_type == 0) return std::nullopt;  // the model says nothing
+  const auto type = data_type_of(declared.element_type);
+  const bool is_boolean = declared.element_type == static_cast<int>(ElementType::boolean);
   const auto is_size = [](std::uint64_t size, const Dimension& dimension) {
     return !dimension.size || *dimension.size < 0 ||
            static_cast<std::uint64_t>(*dimension.size) == size;
   };
-  const bool has_sizes = !output.sizes || std::ranges::equal(value.sizes, *output.sizes, is_size);
+  const bool has_sizes =
+      !declared.sizes || std::ranges::equal(value.sizes, *declared.sizes, is_size);
   if (type == value.type && is_boolean == value.is_boolean && has_sizes) return std::nullopt;
   return Diagnostic{
-      .message = "the output \"" + printable(std::string(output.name)) + "\" is " +
+      .message = "the " + role + " \"" + printable(std::string(declared.name)) + "\" is " +
                  name_of_element(value.type, value.is_boolean) + " " + list_of(value.sizes) +
                  ", but the model says " +
-                 (type ? name_of_element(*type, is_boolean) : name_of_type(output.element_type)) +
-                 " " + text_of_sizes(output.sizes),
-      .rule = "the model says the type and the sizes of its outputs",
+                 (type ? name_of_element(*type, is_boolean) : name_of_type(declared.element_type)) +
+                 " " + text_of_sizes(declared.sizes),
+      .rule = "the model says the type and the sizes of its " + role + "s",
       .suggestion = "correct what the model says, for example with onnx.shape_inference"};
 }
 

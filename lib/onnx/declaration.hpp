@@ -1,15 +1,18 @@
-// What a model says of its outputs, compared with what they are.
+// What a model says of its inputs and outputs, compared with what they are.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "onnx/mapping.hpp"
 #include "onnx/onnx_model.hpp"
 
 namespace dmlop::onnx {
 
-/// A warning if the output has another type or other sizes than the model says. ONNX Runtime
-/// refuses another type, and warns of other sizes.
-std::optional<Diagnostic> warning_of_declaration(const ValueInfo& output, const Value& value);
+/// A warning if an output, or an input with an initializer, has another type or other sizes than
+/// the model says. The role is "input" or "output". ONNX Runtime refuses another type, and warns of
+/// other sizes.
+std::optional<Diagnostic> warning_of_declaration(const std::string& role, const ValueInfo& declared,
+                                                 const Value& value);
 
 }  // namespace dmlop::onnx

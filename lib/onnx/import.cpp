@@ -196,7 +196,8 @@ void Importer::add_initializer(const Tensor& tensor, std::string_view unique_nam
 
 void Importer::add_input(const ValueInfo& input) {
   const std::string name(input.name);
-  if (values_.contains(name)) return;  // an initializer with its type
+  if (const auto initializer = values_.find(name); initializer != values_.end())
+    return compare_declaration("input", input, initializer->second);
   const std::string title = "input \"" + printable(name) + "\"";
   Value* value = add_value(name, title);
   if (value == nullptr) return;
@@ -372,6 +373,14 @@ void Importer::add_constant(const std::string& edge, const TensorData& data) {
   imported_.graph.sizes.emplace(edge, data.sizes);
 }
 
+void Importer::compare_declaration(const std::string& role, const ValueInfo& declared,
+                                   const Value& value) {
+  auto warning = warning_of_declaration(role, declared, value);
+  if (!warning) return;
+  warning->file = model_.path;
+  imported_.graph.warnings.push_back(*std::move(warning));
+}
+
 void Importer::add_output(const ValueInfo& output) {
   const std::string name(output.name);
   if (is_lost(name)) return;
@@ -381,10 +390,7 @@ void Importer::add_output(const ValueInfo& output) {
     return;
   }
   Value& value = found->second;
-  if (auto warning = warning_of_declaration(output, value)) {
-    warning->file = model_.path;
-    imported_.graph.warnings.push_back(*std::move(warning));
-  }
+  compare_declaration("output", output, value);
   std::string edge = value.edge;
   const bool is_input = std::find(inputs_.begin(), inputs_.end(), name) != inputs_.end();
   if (value.constant || is_input || value.edge != name) {

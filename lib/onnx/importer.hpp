@@ -86,6 +86,7 @@ class Importer {
   void keep_constants(Mapping& mapping);
   void append(Mapping& mapping);
   void add_constant(const std::string& edge, const TensorData& data);
+  void compare_declaration(const std::string& role, const ValueInfo& declared, const Value& value);
   void add_output(const ValueInfo& output);
   /// An output is that of an operator, so what is none becomes one. It keeps its name, unless it is
   /// an input that no file gives, which has the name already.

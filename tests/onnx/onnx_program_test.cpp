@@ -764,6 +764,21 @@ TEST_CASE("onnx program: a model that says another type or size of an output is 
   CHECK(checked(value("y", {"n", "4"}), {"--warnings-as-errors"}).code == 3);
 }
 
+TEST_CASE("onnx program: a model that says another type or size of an initializer is warned of") {
+  const Sample sample;
+  const auto checked = [&](const std::string& input) {
+    sample.folder().write("m.onnx",
+                          model({.nodes = {node("Add", {"x", "w"}, {"y"})},
+                                 .initializers = {tensor("w", 1, {3}, raw_floats({1, 2, 3}))},
+                                 .inputs = {value("x", {"2", "3"}), input}}));
+    return sample.run({"check", "m.onnx"}).error;
+  };
+  CHECK(checked(value("w", {"3"})) == "");
+  CHECK(has(checked(value("w", {"2", "3"})),
+            "the input \"w\" is FLOAT32 [3], but the model says FLOAT32 [2, 3]"));
+  CHECK(has(checked(value("w", {"3"}, 10)), "but the model says FLOAT16 [3]"));
+}
+
 TEST_CASE("onnx program: fields that only the provider writes are no warnings of the model") {
   const Sample sample;
   constexpr std::int64_t boolean = 9;
