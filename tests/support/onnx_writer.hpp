@@ -108,7 +108,7 @@ inline std::string value(const std::string& name, const std::vector<std::string>
                          std::int64_t type = 1) {
   std::string shape;
   for (const std::string& size : sizes) {
-    const bool is_number = size.find_first_not_of("-0123456789") == std::string::npos;
+    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
     shape += part(1, is_number ? number(1, std::stoll(size)) : part(2, size));
   }
   return part(1, name) + part(2, part(1, number(1, type) + part(2, shape)));
