@@ -3,7 +3,7 @@
 //
 // A group computes a tile of ROWS and COLUMNS, a subgroup SUBGROUP_ROWS and SUBGROUP_COLUMNS of it: all are chosen when
 // the pipeline is made (lib/gpu/kernels/product_matrices.cpp), or are macros of a module, which has no windows. With
-// macros an H200 computes products by tiles of 128x128 at 183 TFLOP/s, without them at 101.
+// macros an H200 computed products by tiles of 128x128 at 183 TFLOP/s, and without them at 101.
 //
 // Slices of DEPTH elements of the sums pass through shared memory. Where there is room for two, one is filled while the
 // other is multiplied. Both matrices are read by eights along the axis where their elements are neighbors, and lie in

@@ -5,9 +5,9 @@
 #include "base/text.hpp"
 #include "graph/edge_names.hpp"
 #include "graph/lower.hpp"
+#include "job/packed_elements.hpp"
 #include "job/random_inputs.hpp"
 #include "model/values.hpp"
-#include "npy/elements.hpp"
 #include "tensor/element.hpp"
 #include "tensor/numpy_words.hpp"
 
@@ -81,11 +81,10 @@ class InputBinder {
     return (input.element_bytes + 1) / 2;
   }
 
-  /// Whether a file has two elements of 4 bits in a byte.
   static bool is_packed(const GraphInput& input, const NpyFile& file) {
-    return input.of_4_bits && size_of(file.header().data_type) == 1 &&
-           (input.is_packed || input.element_bytes > 1) &&
-           file.data().size() == packed_bytes(input);
+    if (input.is_packed) return file.data().size() == packed_bytes(input);
+    return input.of_4_bits &&
+           dmlop::is_packed(*input.of_4_bits, input.element_bytes, file.header());
   }
 
   std::optional<std::size_t> find(const NamedFile& file) {
@@ -123,11 +122,14 @@ class InputBinder {
       return;
     }
     try {
-      const auto file = std::make_shared<const NpyFile>(
+      auto file = std::make_shared<const NpyFile>(
           with_context("reading " + named.path, [&] { return open(index, named); }));
       if (!fits(index, *file, named.path)) return;
       const GraphInput& input = graph_.inputs[index];
-      fill(index, is_packed(input, *file) ? unpacked(input, *file) : file, named.path);
+      if (is_packed(input, *file))
+        file = std::make_shared<const NpyFile>(
+            unpacked(*file, *input.of_4_bits, {input.element_bytes}));
+      fill(index, file, named.path);
     } catch (const Error& error) {
       refuse(index, error);
     }
@@ -235,16 +237,6 @@ class InputBinder {
            ErrorKind::invalid_input,
            "the input " + quoted(index) + " has a byte for each element, from " + range_text(type));
     return false;
-  }
-
-  static std::shared_ptr<const NpyFile> unpacked(const GraphInput& input, const NpyFile& file) {
-    Buffer bytes(file.data().size(), "packed elements"),
-        elements(input.element_bytes, "unpacked elements");
-    copy_elements(Elements(file), bytes.data());
-    unpack_4_bits(*input.of_4_bits, bytes.bytes(), elements.bytes());
-    file.require_intact();
-    return std::make_shared<const NpyFile>(
-        NpyFile::holding(stored_as(*input.of_4_bits), {input.element_bytes}, std::move(elements)));
   }
 
   void fill(std::size_t index, const std::shared_ptr<const NpyFile>& file,

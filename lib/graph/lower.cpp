@@ -196,7 +196,7 @@ class Lowering {
                     request_.checking.judge.value_or(Judge::directml), findings, warnings);
     }
     move_to(findings_, findings, title);
-    // Whoever wrote an ONNX model has not written the descs that the page does not allow.
+    // The descs of an ONNX model follow from its nodes. Its author cannot change them.
     if (graph_.has_written_descs) move_to(warnings_, warnings, title);
     return description;
   }

@@ -11,8 +11,8 @@
 #include "job/file_names.hpp"
 #include "job/folder.hpp"
 #include "job/header_merger.hpp"
+#include "job/packed_elements.hpp"
 #include "job/random_inputs.hpp"
-#include "tensor/element.hpp"
 
 namespace dmlop {
 namespace {
@@ -61,23 +61,9 @@ Sizes sizes_of_file(const TensorDesc& desc) {
   return {reached_elements(desc.sizes, *desc.strides).value_or(0)};
 }
 
-// Elements of 4 bits that a .npy file has packed, two in a byte: it has half as many bytes as the
-// desc has elements.
 bool is_packed(const TensorDesc& desc, const NpyHeader& header) {
-  if (!desc.data_type || !has_4_bits(*desc.data_type)) return false;
   const auto elements = element_count(sizes_of_file(desc));
-  const auto bytes = element_count(header.sizes);
-  const bool is_in_order = !header.fortran_order || header.sizes.size() == 1;
-  return elements && bytes && *elements > 1 && *bytes == (*elements + 1) / 2 && is_in_order &&
-         size_of(header.data_type) == 1;
-}
-
-NpyFile unpacked(const NpyFile& file, const TensorDesc& desc) {
-  const Sizes sizes = sizes_of_file(desc);
-  Buffer elements(*element_count(sizes), "unpacked elements");
-  unpack_4_bits(*desc.data_type, file.data(), elements.bytes());
-  file.require_intact();
-  return NpyFile::holding(stored_as(*desc.data_type), sizes, std::move(elements));
+  return desc.data_type && elements && is_packed(*desc.data_type, *elements, header);
 }
 
 // Files for some elements of an array of tensors only, or for more than it has.
@@ -151,7 +137,9 @@ std::vector<BoundInput> bind_inputs(Description& description, const JobRequest& 
       try {
         NpyFile file = with_context("reading " + tensor + " from " + source->path, [&] {
           NpyFile opened = open_file(*source, desc, tensor);
-          return is_packed(desc, opened.header()) ? unpacked(opened, desc) : std::move(opened);
+          return is_packed(desc, opened.header())
+                     ? unpacked(opened, *desc.data_type, sizes_of_file(desc))
+                     : std::move(opened);
         });
         merge_header(description, slot, *source, file.header(), diagnostics);
         inputs.push_back({slot.field, std::move(file), source->path, slot.element});

@@ -153,8 +153,7 @@ JobKind onnx_tests() {
   const auto model_of = [](const std::string& function) {
     return onnx::model(
         {.nodes = {onnx::node("MatMul", {"x", "w"}, {"h"}), onnx::node(function, {"h"}, {"y"})},
-         .initializers = {onnx::tensor_head("w", 1, {3, 3}) + onnx::number(14, 1) +
-                          onnx::part(13, onnx::part(1, "location") + onnx::part(2, "w.bin"))}});
+         .initializers = {onnx::external_tensor("w", 1, {3, 3}, "w.bin")}});
   };
   const auto matrix = [](const std::string& name, float last) {
     const float usual = name == "x" ? 1 : 3;
@@ -186,8 +185,7 @@ JobKind onnx_models_in_a_list() {
   namespace onnx = onnx_bytes;
   const auto external = [](const std::string& name, std::int64_t type,
                            const std::vector<std::int64_t>& sizes) {
-    return onnx::tensor_head(name, type, sizes) + onnx::number(14, 1) +
-           onnx::part(13, onnx::part(1, "location") + onnx::part(2, name + ".bin"));
+    return onnx::external_tensor(name, type, sizes, name + ".bin");
   };
   const std::string model =
       onnx::model({.nodes = {onnx::node("Add", {"x", "w"}, {"h"}),

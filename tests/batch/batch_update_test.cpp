@@ -361,9 +361,7 @@ TEST_CASE("--update-golden: a folder's job and a model keep their inputs from ot
 
 TEST_CASE("--update-golden: graphs and ONNX models keep their data from other jobs") {
   namespace onnx = onnx_bytes;
-  const std::string weights =
-      onnx::tensor_head("w", 1, {6}) + onnx::number(14, 1) +
-      onnx::part(13, onnx::part(1, "location") + onnx::part(2, "golden.npy"));
+  const std::string weights = onnx::external_tensor("w", 1, {6}, "golden.npy");
   const std::string graph = R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
     "constants": {"c": "golden.npy"}, "nodes": [{"type": "ACTIVATION_RELU",
     "bindings": {"InputTensor": "x", "OutputTensor": "y"}}]})";

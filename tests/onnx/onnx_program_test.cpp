@@ -663,8 +663,7 @@ TEST_CASE("onnx program: --confine keeps the model's files inside") {
   folder.write("w.bin", raw_floats({1, 2, 3, 4, 5, 6, 7, 8, 9}));
   std::error_code error;
   fs::create_symlink("../w.bin", folder / "in/w.bin", error);
-  const std::string external = tensor_head("w", 1, {3, 3}) + number(14, 1) +
-                               part(13, part(1, "location") + part(2, "w.bin"));
+  const std::string external = external_tensor("w", 1, {3, 3}, "w.bin");
   folder.write("in/m.onnx",
                model({.nodes = {node("MatMul", {"x", "w"}, {"y"})}, .initializers = {external}}));
   const auto refused =
@@ -677,8 +676,7 @@ TEST_CASE("onnx program: a batch that resumes runs a test again if one of its fi
   const Folder folder;
   const auto external = [](const std::string& type) {
     return model({.nodes = {node("MatMul", {"x", "w"}, {"h"}), node(type, {"h"}, {"y"})},
-                  .initializers = {tensor_head("w", 1, {3, 3}) + number(14, 1) +
-                                   part(13, part(1, "location") + part(2, "w.bin"))}});
+                  .initializers = {external_tensor("w", 1, {3, 3}, "w.bin")}});
   };
   const std::vector<float> ones(9, 1), threes(6, 3);
   const auto floats = [](const std::string& name, const std::vector<float>& values) {

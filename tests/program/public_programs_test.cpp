@@ -431,8 +431,7 @@ TEST_CASE("public programs: nodes may read the bytes of an input as another type
 
 TEST_CASE("public programs: a model without its path has no data beside it") {
   using namespace onnx_bytes;
-  const std::string external =
-      tensor_head("w", 1, {3}) + number(14, 1) + part(13, part(1, "location") + part(2, "w.bin"));
+  const std::string external = external_tensor("w", 1, {3}, "w.bin");
   const auto failure = failure_of([&] {
     dmlop::Program program(dmlop::Operation{
         .text = model({.nodes = {node("Add", {"x", "w"}, {"y"})}, .initializers = {external}})});

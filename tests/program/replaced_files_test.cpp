@@ -179,13 +179,10 @@ TEST_CASE("replaced files: convert refuses to write over what it reads") {
 TEST_CASE("replaced files: what a model reads stays, also where no buffer is left of it") {
   namespace onnx = onnx_bytes;
   const Samples samples;
-  samples.write(
-      "reshape.onnx",
-      onnx::model(
-          {.nodes = {onnx::node("Reshape", {"x", "shape"}, {"y"})},
-           .initializers = {onnx::tensor_head("shape", 7, {2}) + onnx::number(14, 1) +
-                            onnx::part(13, onnx::part(1, "location") + onnx::part(2, "shape.bin"))},
-           .outputs = {onnx::value("y", {"3", "2"})}}));
+  samples.write("reshape.onnx",
+                onnx::model({.nodes = {onnx::node("Reshape", {"x", "shape"}, {"y"})},
+                             .initializers = {onnx::external_tensor("shape", 7, {2}, "shape.bin")},
+                             .outputs = {onnx::value("y", {"3", "2"})}}));
   samples.write("shape.bin", onnx::raw_integers({3, 2}));
   samples.write("unread.json", R"({"inputs": [{"name": "x", "DataType": "FLOAT32", "Sizes": [3]}],
     "constants": {"c": "x.npy"}, "nodes": [{"type": "ACTIVATION_RELU",

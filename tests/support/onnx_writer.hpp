@@ -42,6 +42,14 @@ inline std::string tensor(const std::string& name, std::int64_t type,
   return tensor_head(name, type, sizes) + part(9, raw);
 }
 
+/// A TensorProto whose values are a file beside the model.
+inline std::string external_tensor(const std::string& name, std::int64_t type,
+                                   const std::vector<std::int64_t>& sizes,
+                                   const std::string& file) {
+  return tensor_head(name, type, sizes) + number(14, 1) +
+         part(13, part(1, "location") + part(2, file));
+}
+
 /// One element of BOOL.
 inline std::string truth(const std::string& name, bool is_true) {
   return tensor(name, 9, {1}, std::string(1, is_true ? '\1' : '\0'));

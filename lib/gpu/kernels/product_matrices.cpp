@@ -85,8 +85,8 @@ std::uint64_t pitch_of(std::uint64_t elements) {
 struct MatrixTile {
   std::uint64_t rows, columns, depth, subgroup_rows, subgroup_columns, slices;
   const char* kernel = "product_matrices";
-  std::uint64_t groups_at_once = 0;  // on a device; 0: few are enough, which divide their sums
-  double rate = 0;                   // of the device with so many of them, in TFLOP/s
+  std::uint64_t groups_at_once = 0;  // that fill a device; 0: where there are few, sums are divided
+  double rate = 0;                   // of a device that is full, in TFLOP/s
   bool needs_whole_slices = false;   // no registers are left for slices that end early
 
   std::uint64_t subgroups() const { return rows / subgroup_rows * (columns / subgroup_columns); }
@@ -125,8 +125,8 @@ std::uint64_t columns_of_tiles(const ProductKernel& kernel) {
 // More than the loops of a thread for a slice: for their pace.
 constexpr std::uint64_t work_of_slice = 64;
 
-// Parts no longer than one thread may take that, unless the tile takes whole sums, fill a device
-// where there are few tiles.
+// No part of a sum is longer than one thread may take. A tile that divides sums has as many parts
+// as fill a device.
 void divide_sums(const ProductKernel& kernel, const MatrixTile& tile, ProductDivision& division) {
   constexpr Threshold shortest{256, 8};
   constexpr std::uint64_t tiles_wanted = 256, scratch_wanted = 1 << 24;
@@ -157,7 +157,7 @@ bool is_mostly_full(const ProductKernel& kernel, const MatrixTile& tile) {
   return 2 * kernel.rows > tile.rows && 2 * columns_of_tiles(kernel) > tile.columns;
 }
 
-// TFLOP/s of a device that computes so many tiles at once, of which the last round may have few.
+// TFLOP/s with a tile. The device computes groups in rounds, of which the last one may be short.
 double rate_of(const ProductKernel& kernel, const MatrixTile& tile) {
   const ProductDivision division = division_into(kernel, tile);
   if (!is_mostly_full(kernel, tile) ||
