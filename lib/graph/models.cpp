@@ -29,7 +29,7 @@ std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document
                                             const json::Value& root, ModelRequest request,
                                             Diagnostics& diagnostics, Diagnostics& warnings) {
   request.read_graph = [](const std::string& path, const ModelRequest& with, Diagnostics& findings,
-                          Diagnostics& warnings) -> std::optional<GraphPart> {
+                          Diagnostics& notes) -> std::optional<GraphPart> {
     const auto opened = open_graph(path, "the graph ", findings, with.confinement);
     if (!opened) {
       with_context("reading the graph " + path,
@@ -40,7 +40,7 @@ std::optional<Model> read_model_with_graphs(std::shared_ptr<const json::Document
       return std::nullopt;
     }
     if (!opened->graph) return std::nullopt;
-    return part_of(*opened->graph, with, findings, warnings);
+    return part_of(*opened->graph, with, findings, notes);
   };
   return read_model(std::move(document), root, request, diagnostics, warnings);
 }

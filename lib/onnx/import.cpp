@@ -247,9 +247,10 @@ Diagnostic Importer::of_other_type(const std::string& title, const TensorData& d
 
 void Importer::add_nodes(const std::vector<Node>& nodes,
                          const std::vector<std::string_view>& outputs, Scope& scope) {
-  const Needed needed(nodes, outputs);
+  const std::vector<std::size_t> order = running_order(nodes);
+  const Needed needed(nodes, order, outputs);
   if (!scope.is_of_model()) names_.count(needed.bytes());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (const std::size_t i : order) {
     ++nodes_read_;
     if (needed.has(nodes[i])) add_node(scope.seen(needed.without_others(nodes[i])), i, scope);
   }
@@ -278,10 +279,11 @@ void Importer::map_node(const Node& node, const std::string& title, Scope& scope
     if (is_lost(name)) return lose(node);  // what it needs has a finding
     const auto found = values_.find(std::string(name));
     if (found == values_.end() && !name.empty())
-      throw Refusal{"its input \"" + printable(std::string(name)) +
-                        "\" is neither an input of the model nor an output of an earlier node",
-                    "nodes stand in the order in which they run",
-                    remedy_of_missing(name, node, scope), ErrorKind::invalid_input};
+      throw Refusal{
+          "its input \"" + printable(std::string(name)) +
+              "\" is neither an input of the model nor an output of a node before it",
+          "a node reads inputs, initializers and outputs of nodes that do not need its own",
+          remedy_of_missing(name, node, scope), ErrorKind::invalid_input};
     inputs.push_back(name.empty() ? nullptr : &found->second);
   }
   if (const Function* function = function_of(node)) return call(*function, node, title);
@@ -317,8 +319,8 @@ std::string Importer::remedy_of_missing(std::string_view name, const Node& reade
     if (writes && node.first_output() == reader.first_output())
       return "no node may read what it writes itself";
     if (writes)
-      return "write node \"" + printable(std::string(node.display_name())) +
-             "\", which makes it, before this one";
+      return "node \"" + printable(std::string(node.display_name())) +
+             "\", which makes it, needs what this node makes: cut this cycle";
   }
   std::vector<std::string> names;
   for (const auto& [other, value] : values_) {

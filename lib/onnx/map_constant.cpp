@@ -47,9 +47,16 @@ Sizes sizes_of(const std::vector<std::int64_t>& written) {
     if (size < 0) Mapping::refuse_invalid("its output has the size " + std::to_string(size));
     sizes.push_back(static_cast<std::uint64_t>(size));
   }
-  if (element_count(sizes).value_or(~std::uint64_t{0}) > made_elements_max)
-    refuse_large("its output " + list_of(sizes));
   return sizes;
+}
+
+/// What is too large to be made while the model is read, such as weights.
+void fill_when_it_runs(Mapping& node, const TensorData& one, const Sizes& sizes) {
+  const Value like{.edge = "", .type = one.type, .is_boolean = one.is_boolean, .sizes = sizes};
+  const View to = padded(node.output(0, like, sizes));
+  node.add(DmlOperator("FILL_VALUE_CONSTANT")
+               .output("OutputTensor", to)
+               .scalar_bytes("ValueDataType", "Value", one.type, one.bytes.data()));
 }
 
 void map_constant_of_shape(Mapping& node) {
@@ -59,7 +66,8 @@ void map_constant_of_shape(Mapping& node) {
     one = data_of(*value->tensor, "", {}, {});
   if (one.count() != 1 || has_4_bits(one.type))
     Mapping::refuse_invalid("its value must be one element");
-  const std::uint64_t count = element_count(sizes).value_or(0);
+  const std::uint64_t count = element_count(sizes).value_or(~std::uint64_t{0});
+  if (count > made_elements_max) return fill_when_it_runs(node, one, sizes);
   std::vector<std::byte> bytes;
   bytes.reserve(count * one.bytes.size());
   for (std::uint64_t i = 0; i < count; ++i)
@@ -195,7 +203,8 @@ void map_trilu(Mapping& node) {
 
 constexpr OnnxOperator constant_table[]{
     {"Constant", "", "a constant", map_constant},
-    {"ConstantOfShape", "", "a constant", map_constant_of_shape},
+    {"ConstantOfShape", "", "a constant, or FILL_VALUE_CONSTANT if it is large",
+     map_constant_of_shape},
     {"Shape", "", "a constant", map_shape},
     {"Size", "", "a constant", map_size},
     {"NonZero", "", "a constant, if its input is known", map_non_zero},

@@ -20,10 +20,12 @@ void map_bias_gelu(Mapping& node) {
                .fused("ACTIVATION_GELU"));
 }
 
-void map_quick_gelu(Mapping& node) {
+/// x * sigmoid(alpha * x): QuickGelu, and Swish of ONNX, which differ in the usual alpha.
+void map_swish(Mapping& node) {
   const View from = node.view(0);
   const Sizes& sizes = node.in(0).sizes;
-  const float alpha = node.real("alpha", 1.702F);
+  const bool is_swish = std::string_view(node.row().name) == "Swish";
+  const float alpha = node.real("alpha", is_swish ? 1 : 1.702F);
   View scaled = from;
   if (alpha != 1) {
     scaled = node.temporary(from.type, sizes);
@@ -314,7 +316,8 @@ void map_bias_split_gelu(Mapping& node) {
 constexpr OnnxOperator contrib_table[]{
     {"BiasGelu", microsoft, "ELEMENT_WISE_ADD1 with ACTIVATION_GELU", map_bias_gelu},
     {"QuickGelu", microsoft, "ELEMENT_WISE_IDENTITY, ACTIVATION_SIGMOID, ELEMENT_WISE_MULTIPLY",
-     map_quick_gelu},
+     map_swish},
+    {"Swish", "", "ELEMENT_WISE_IDENTITY, ACTIVATION_SIGMOID, ELEMENT_WISE_MULTIPLY", map_swish},
     {"SkipLayerNormalization", microsoft, "ELEMENT_WISE_ADD, MEAN_VARIANCE_NORMALIZATION2",
      map_skip_layer_normalization},
     {"SkipSimplifiedLayerNormalization", microsoft,

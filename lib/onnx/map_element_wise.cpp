@@ -347,12 +347,12 @@ void cast(Mapping& node, std::int64_t element_type) {
 }
 
 void map_cast(Mapping& node) {
-  node.ignore({"saturate"});  // for FLOAT8 only
+  node.ignore({"saturate", "round_mode"});  // for FLOAT8 only
   cast(node, node.required_integer("to"));
 }
 
 void map_cast_like(Mapping& node) {
-  node.ignore({"saturate"});  // for FLOAT8 only
+  node.ignore({"saturate", "round_mode"});  // for FLOAT8 only
   const Value& like = node.in(1);
   for (std::int64_t number = 1; number <= 23; ++number) {
     const bool is_boolean = number == static_cast<int>(ElementType::boolean);
@@ -380,7 +380,18 @@ void map_identity(Mapping& node) {
   node.add_identity(from, node.output(0, value, value.sizes));
 }
 
+void map_affine(Mapping& node) {
+  const View from = padded(node.view(0));
+  const View to = padded(node.output(0, node.in(0), node.in(0).sizes));
+  const float alpha = node.real("alpha", 1), beta = node.real("beta", 0);
+  node.add(DmlOperator("ELEMENT_WISE_IDENTITY")
+               .input("InputTensor", from)
+               .output("OutputTensor", to)
+               .set("ScaleBias", GraphScaleBias{alpha, beta}));
+}
+
 constexpr OnnxOperator element_wise_table[]{
+    {"Affine", "", "ELEMENT_WISE_IDENTITY", map_affine},
     {"Abs", "", "ELEMENT_WISE_ABS", map_unary},
     {"Acos", "", "ELEMENT_WISE_ACOS", map_unary},
     {"Acosh", "", "ELEMENT_WISE_ACOSH", map_unary},

@@ -168,20 +168,22 @@ void map_top_k(Mapping& node) {
           .choose("AxisDirection", node.integer("largest", 1) != 0 ? "DECREASING" : "INCREASING"));
 }
 
-void map_cumulative_sum(Mapping& node) {
+void map_cumulative(Mapping& node) {
   const Value& value = node.in(0);
   const auto axes = node.known_integers(1);
   if (axes.size() != 1) Mapping::refuse_invalid("its axis must be one number");
   const std::size_t axis = Mapping::axis_of(axes.front(), value.sizes.size());
   const View from = padded(node.view(0));
   const View to = padded(node.output(0, value, value.sizes));
+  const bool is_sum = std::string_view(node.row().name) == "CumSum";
   node.add(
-      DmlOperator("CUMULATIVE_SUMMATION")
+      DmlOperator(is_sum ? "CUMULATIVE_SUMMATION" : "CUMULATIVE_PRODUCT")
           .input("InputTensor", from)
           .output("OutputTensor", to)
           .count("Axis", axis + to.sizes.size() - value.sizes.size())
           .choose("AxisDirection", node.integer("reverse", 0) != 0 ? "DECREASING" : "INCREASING")
-          .flag("HasExclusiveSum", node.integer("exclusive", 0) != 0));
+          .flag(is_sum ? "HasExclusiveSum" : "HasExclusiveProduct",
+                node.integer("exclusive", 0) != 0));
 }
 
 constexpr OnnxOperator reduction_table[]{
@@ -201,7 +203,8 @@ constexpr OnnxOperator reduction_table[]{
     {"LogSoftmax", "", "ACTIVATION_LOG_SOFTMAX1", map_softmax},
     {"Hardmax", "", "ACTIVATION_HARDMAX1", map_softmax},
     {"TopK", "", "TOP_K1", map_top_k},
-    {"CumSum", "", "CUMULATIVE_SUMMATION", map_cumulative_sum},
+    {"CumSum", "", "CUMULATIVE_SUMMATION", map_cumulative},
+    {"CumProd", "", "CUMULATIVE_PRODUCT", map_cumulative},
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
-// What the outputs of a graph need. Exporters leave outputs behind that nothing reads, such as the
-// mask of a Dropout, and nodes that only training used. They are not read.
+// The order in which nodes run, and what the outputs of a graph need. Exporters leave outputs behind
+// that nothing reads, such as the mask of a Dropout, and nodes that only training used. They are not
+// read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <unordered_set>
@@ -11,10 +13,15 @@
 
 namespace dmlop::onnx {
 
+/// The places of the nodes, each behind those that write what it reads. ONNX asks for that order;
+/// ONNX Runtime, and so this, makes it. Nodes in a cycle stay as they are, without an order.
+std::vector<std::size_t> running_order(const std::vector<Node>& nodes);
+
 class Needed {
  public:
-  /// `nodes` stand in the order in which they run; `outputs` are values of their graph.
-  Needed(const std::vector<Node>& nodes, const std::vector<std::string_view>& outputs);
+  /// `order` is that of the nodes; `outputs` are values of their graph.
+  Needed(const std::vector<Node>& nodes, const std::vector<std::size_t>& order,
+         const std::vector<std::string_view>& outputs);
 
   bool has(std::string_view value) const { return values_.contains(value); }
   /// Whether a node writes a value that is needed.
@@ -26,7 +33,6 @@ class Needed {
 
  private:
   void add(std::string_view value);
-  void add_inputs(const Node& node);
 
   std::unordered_set<std::string_view> values_;
   std::uint64_t bytes_ = 0;

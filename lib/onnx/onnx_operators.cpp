@@ -13,7 +13,7 @@ std::vector<OnnxOperator> all_rows() {
   for (const auto part :
        {element_wise_rows(), constant_rows(), shape_rows(), gather_rows(), reduction_rows(),
         window_rows(), matrix_rows(), normalization_rows(), quantization_rows(), recurrent_rows(),
-        resize_rows(), contrib_rows(), attention_rows(), rotary_rows(), group_query_rows(),
+        resize_rows(), image_rows(), contrib_rows(), attention_rows(), rotary_rows(), group_query_rows(),
         standard_attention_rows(), fused_rows(), control_rows(), unsupported_rows()})
     rows.insert(rows.end(), part.begin(), part.end());
   const auto key = [](const OnnxOperator& row) {

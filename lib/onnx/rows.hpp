@@ -18,6 +18,7 @@ std::span<const OnnxOperator> normalization_rows();
 std::span<const OnnxOperator> quantization_rows();
 std::span<const OnnxOperator> recurrent_rows();
 std::span<const OnnxOperator> resize_rows();
+std::span<const OnnxOperator> image_rows();
 std::span<const OnnxOperator> contrib_rows();
 std::span<const OnnxOperator> attention_rows();
 std::span<const OnnxOperator> rotary_rows();

@@ -10,7 +10,7 @@
 namespace dmlop::onnx {
 
 /// The versions of ONNX's operators that are read.
-inline constexpr std::int64_t oldest_version = 7, newest_version = 23;
+inline constexpr std::int64_t oldest_version = 7, newest_version = 26;
 
 /// A row of the table. A name stands alone, or with the versions that have it: "axes 13..",
 /// "axes ..12". Inputs are in their order; the last one may be any number of them: "inputs...".

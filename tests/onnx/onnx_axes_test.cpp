@@ -391,19 +391,20 @@ TEST_CASE("onnx axes: LRN sums over channels") {
   }
 }
 
-TEST_CASE("onnx axes: sums along an axis") {
+TEST_CASE("onnx axes: sums and products along an axis") {
   for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
     const Numbers x = some_numbers(sizes_of(dimensions));
     for (std::size_t axis = 0; axis < dimensions; ++axis) {
-      for (int choice = 0; choice < 4; ++choice) {
+      for (int choice = 0; choice < 8; ++choice) {
         const bool is_reverse = (choice & 1) != 0, is_exclusive = (choice & 2) != 0;
+        const bool is_product = (choice & 4) != 0;
         const Numbers expected = along(x, {axis}, [&](Line line) {
           if (is_reverse) std::reverse(line.begin(), line.end());
-          double sum = 0;
+          double all = is_product ? 1 : 0;
           for (double& number : line) {
-            const double own = number;
-            number = is_exclusive ? sum : sum + own;
-            sum += own;
+            const double before = all;
+            all = is_product ? all * number : all + number;
+            number = is_exclusive ? before : all;
           }
           if (is_reverse) std::reverse(line.begin(), line.end());
           return line;
@@ -412,9 +413,11 @@ TEST_CASE("onnx axes: sums along an axis") {
           CAPTURE(dimensions);
           CAPTURE(written);
           CAPTURE(choice);
-          CHECK(difference({"CumSum",
+          CHECK(difference({is_product ? "CumProd" : "CumSum",
                             {x, {{}, {static_cast<double>(written)}, DataType::Int64}},
-                            {integer("reverse", is_reverse), integer("exclusive", is_exclusive)}},
+                            {integer("reverse", is_reverse), integer("exclusive", is_exclusive)},
+                            1,
+                            26},
                            {expected}) == "");
         }
       }

@@ -99,8 +99,8 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {model({.nodes = {relu}, .version = 6}), "version 6 of ONNX's operators"},
       {model({.nodes = {relu}, .version = 6}), "convert_version(model, 13)"},
       {model({.nodes = {relu}, .version = 99}),
-       "versions 7 to 23 are read\n  help: export it with one of these, or convert it: "
-       "onnx.version_converter.convert_version(model, 23)"},
+       "versions 7 to 26 are read\n  help: export it with one of these, or convert it: "
+       "onnx.version_converter.convert_version(model, 26)"},
       {model({.nodes = {node("Relu", {"xx"}, {"y"})}}), "help: did you mean \"x\"?"},
       {model({.nodes = {node("Relu", {"inptu"}, {"y"})},
               .inputs = {value("input", {"2"}), value("other", {"2"})}}),
@@ -108,8 +108,6 @@ TEST_CASE("onnx bytes: what is wrong is said with its place") {
       {model({.nodes = {node("Relu", {"somewhere"}, {"y"})},
               .inputs = {value("x", {"2"}), value("other", {"2"})}}),
        "help: values that are there: other, x"},
-      {model({.nodes = {node("Relu", {"later"}, {"y"}), node("Relu", {"x"}, {"later"})}}),
-       "help: write node \"node of later\", which makes it, before this one"},
       {model({.nodes = {node("Relu", {"y"}, {"y"})}}),
        "help: no node may read what it writes itself"},
       {model({.nodes = {node("Relu", {"z"}, {"y"})}}),
@@ -187,9 +185,8 @@ TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
   };
   CHECK(filled(1 << 10).empty());
   CHECK(filled(1 << 24).empty());
-  CHECK(filled((1 << 24) + 1).find("is too large") != std::string::npos);
+  CHECK(filled((1 << 24) + 1).empty());  // an operator fills it when the model runs
   CHECK(filled(1LL << 62).find("is too large") != std::string::npos);
-  CHECK(filled(1LL << 62).find("a node makes at most 16777216 elements") != std::string::npos);
   CHECK(filled(-1).find("its output has the size -1") != std::string::npos);
 }
 

@@ -387,4 +387,35 @@ TEST_CASE("onnx composed: NonZero gives places, if its input is known") {
       findings);
 }
 
+TEST_CASE("onnx composed: Swish and QuickGelu weigh each number by the sigmoid of it") {
+  const Numbers x = some_numbers({3, 5});
+  const auto expected = [&](double alpha) {
+    Numbers numbers = x;
+    for (double& number : numbers.values) number /= 1 + std::exp(-alpha * number);
+    return numbers;
+  };
+  const std::string alpha = real("alpha", 0.75F);
+  CHECK(difference({"Swish", {x}, {}, 1, 24}, {expected(1)}) == "");
+  CHECK(difference({"Swish", {x}, {alpha}, 1, 24}, {expected(0.75)}) == "");
+  CHECK(difference({"QuickGelu", {x}, {}, 1, 17, "com.microsoft"}, {expected(1.702)}) == "");
+  CHECK(difference({"QuickGelu", {x}, {alpha}, 1, 17, "com.microsoft"}, {expected(0.75)}) == "");
+  check_refused({"Swish", {x}, {}, 1, 23}, "it is there from version 24 on");
+}
+
+TEST_CASE("onnx composed: ConstantOfShape may make more than is made while a model is read") {
+  const std::vector<std::int64_t> sizes{4097, 4096};  // just above 2^24 elements
+  const std::string three = part(1, "value") + part(5, tensor("", 7, {1}, raw_integers({3})));
+  const OnnxRun run = run_onnx(
+      model({.nodes = {node("ConstantOfShape", {"sizes"}, {"all"}, {three + number(20, 4)}),
+                       node("Slice", {"all", "starts", "ends"}, {"y"})},
+             .initializers = {tensor("sizes", 7, {2}, raw_integers(sizes)),
+                              tensor("starts", 7, {2}, raw_integers({4096, 4094})),
+                              tensor("ends", 7, {2}, raw_integers({4097, 4096}))},
+             .inputs = {},
+             .outputs = {value("y", {"1", "2"}, 7)}}),
+      {});
+  REQUIRE(run.findings == "");
+  CHECK(difference(run.outputs.at(0), {{1, 2}, {3, 3}, DataType::Int64}) == "");
+}
+
 }  // namespace dmlop::test::onnx_composed_test
