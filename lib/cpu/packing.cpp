@@ -32,6 +32,14 @@ T number(Element element) {
   }
 }
 
+/// Elements that are a stride apart, which may be a constant.
+template <typename Element, typename Stride, typename T>
+void read_steps(const std::byte* __restrict from, Stride stride, std::uint64_t count,
+                T* __restrict to) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    to[i] = number<T>(element_at<Element>(from + i * (stride * sizeof(Element))));
+}
+
 template <typename Element, typename T>
 void read_near(const std::byte* from, std::uint64_t stride, std::uint64_t count, T* to) {
   if constexpr (std::is_same_v<Element, T>) {
@@ -46,12 +54,11 @@ void read_near(const std::byte* from, std::uint64_t stride, std::uint64_t count,
   if (stride == 0) {
     std::fill_n(to, count, number<T>(element_at<Element>(from)));
   } else if (stride == 1) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      to[i] = number<T>(element_at<Element>(from + i * sizeof(Element)));
+    read_steps<Element>(from, std::integral_constant<std::uint64_t, 1>(), count, to);
+  } else if (stride == 2) {  // windows that move by two; a step that is known makes vectors
+    read_steps<Element>(from, std::integral_constant<std::uint64_t, 2>(), count, to);
   } else {
-    const std::uint64_t step = stride * sizeof(Element);
-    for (std::uint64_t i = 0; i < count; ++i)
-      to[i] = number<T>(element_at<Element>(from + i * step));
+    read_steps<Element>(from, stride, count, to);
   }
 }
 
