@@ -1,10 +1,8 @@
-// Memory whose size files decide. It starts as zeros, which take no time before they are used. If
-// there is no room, the error names the number of bytes.
+// Memory whose size files decide. If there is no room, the error names the number of bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,9 +12,12 @@ namespace dmlop {
 class Buffer {
  public:
   Buffer() = default;
-  /// Makes `bytes` zeros. `what` names their purpose in the message: "the output". Errors:
-  /// run_failed.
+  /// Makes `bytes` zeros, which take no time before they are used. `what` names their purpose in
+  /// the message: "the output". Errors: run_failed.
   Buffer(std::uint64_t bytes, const std::string& what);
+  /// The same for bytes that are written before they are read. What is in them is undefined: the
+  /// memory may be that of an earlier buffer, as the system takes long to give fresh pages.
+  static Buffer to_overwrite(std::uint64_t bytes, const std::string& what);
 
   std::byte* data() { return memory_.get(); }
   const std::byte* data() const { return memory_.get(); }
@@ -25,8 +26,10 @@ class Buffer {
   std::span<const std::byte> bytes() const { return {data(), static_cast<std::size_t>(size_)}; }
 
  private:
+  /// Frees memory, or keeps it for the next buffer to overwrite.
   struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
+    std::size_t kept_bytes;  // of memory that may be kept; 0: it is not
+    void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte[], Free> memory_;
   std::uint64_t size_ = 0;

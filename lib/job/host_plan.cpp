@@ -28,7 +28,8 @@ class HostPlan {
       const Pass& pass = plan_.passes[at];
       for (const std::size_t slot : pass.writes) {
         if (is_temporary(slot))
-          temporaries_[slot] = Buffer(plan_.slots[slot].bytes(), plan_.slots[slot].field);
+          temporaries_[slot] =
+              Buffer::to_overwrite(plan_.slots[slot].bytes(), plan_.slots[slot].field);
       }
       run(pass);
       for (std::size_t slot = 0; slot < temporaries_.size(); ++slot) {

@@ -97,22 +97,30 @@ Runtime::Runtime(const Model& model, Backend& backend, const ExecutionOptions& o
 void Runtime::copy_mapped(std::size_t resource) {
   Memory& memory = memories_[resource];
   if (memory.source == nullptr) return;
-  Buffer copy(memory.size(), '"' + printable(model_.resources[resource].name) + '"');
-  copy_in_pieces(memory.mapped, copy.data());
+  memory.make_host(true);
+  copy_in_pieces(memory.mapped, memory.host.data());
   if (memory.source->require_intact) memory.source->require_intact();
-  memory.host = std::move(copy);
   memory.source = nullptr;
   memory.mapped = {};
 }
 
+void Runtime::Memory::make_host(bool is_overwritten) {
+  const std::string what = '"' + printable(std::string(name)) + '"';
+  host = is_overwritten ? Buffer::to_overwrite(bytes, what) : Buffer(bytes, what);
+}
+
 Runtime::Memory Runtime::filled(const Resource& resource, bool is_written) {
   const InitialValues& initial = resource.initial;
+  Memory memory{.name = resource.name, .bytes = resource.size};
   const bool is_there = !initial.mapped.empty() && initial.mapped.size() >= resource.size;
-  if (is_there && !is_written && resource.offset == 0)
-    return {.host = {}, .source = &initial, .mapped = initial.mapped.first(resource.size)};
-  Buffer buffer(resource.size, '"' + printable(resource.name) + '"');
-  if (initial.fill) initial.fill(buffer.bytes().subspan(resource.offset, initial.bytes));
-  return {.host = std::move(buffer)};
+  if (is_there && !is_written && resource.offset == 0) {
+    memory.source = &initial;
+    memory.mapped = initial.mapped.first(resource.size);
+  } else if (initial.fill) {
+    memory.make_host(false);
+    initial.fill(memory.host.bytes().subspan(resource.offset, initial.bytes));
+  }
+  return memory;
 }
 
 void Runtime::require_intact(const BoundPlan& bound) {
@@ -128,9 +136,10 @@ void Runtime::keep_owned(const Model& model) {
     for (const TensorBinding& binding : model.dispatchables[i].owned) {
       const auto bytes =
           contents(binding.range.resource).subspan(binding.range.offset, binding.range.size);
-      owned_[i].push_back(
-          {Buffer(bytes.size(), "the copy that DirectML owns of " + binding.tensor)});
-      copy_in_pieces(bytes, owned_[i].back().host.data());
+      Memory& copy = owned_[i].emplace_back(
+          Memory{.name = model.resources[binding.range.resource].name, .bytes = bytes.size()});
+      copy.make_host(true);
+      copy_in_pieces(bytes, copy.host.data());
     }
   }
 }
@@ -180,11 +189,12 @@ std::vector<std::span<std::byte>> Runtime::Step::outputs() const {
 
 Runtime::Step Runtime::step(const BoundPlan& bound) {
   Step step{bound.plan, {}};
-  for (const Place& place : bound.slots) {
+  for (std::size_t i = 0; i < bound.slots.size(); ++i) {
+    const Place& place = bound.slots[i];
     HostTensor& tensor = step.slots.emplace_back();
     if (place.memory == nullptr) continue;
-    tensor = {on_host(*place.memory).subspan(place.offset, place.bytes), place.sizes,
-              place.strides};
+    const std::span<std::byte> whole = on_host(*place.memory, is_overwritten(bound, i));
+    tensor = {whole.subspan(place.offset, place.bytes), place.sizes, place.strides};
   }
   return step;
 }
@@ -193,13 +203,14 @@ Runtime::Step Runtime::step(const DispatchCommand& command) {
   return step(bind(command));
 }
 
-std::span<std::byte> Runtime::on_host(Memory& memory) {
+std::span<std::byte> Runtime::on_host(Memory& memory, bool is_overwritten) {
   // Only outputs are written to, and none of these is one.
   if (memory.source != nullptr)
     return {const_cast<std::byte*>(memory.mapped.data()), memory.size()};
+  if (memory.host.data() == nullptr) memory.make_host(is_overwritten || !memory.host_is_current);
   if (!memory.host_is_current) {
     finish();
-    backend_.read_resident({memory.device.get(), 0, memory.host.size()}, memory.host.bytes());
+    backend_.read_resident({memory.device.get(), 0, memory.size()}, memory.host.bytes());
   }
   memory.host_is_current = true;
   return memory.host.bytes();
@@ -281,7 +292,7 @@ Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
   std::vector<Buffer> kept(step.plan.slots.size());
   std::vector<std::span<std::byte>> memory(step.plan.slots.size());
   for (const std::size_t slot : outputs) {
-    kept[slot] = Buffer(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
+    kept[slot] = Buffer::to_overwrite(step.plan.slots[slot].bytes(), step.plan.slots[slot].field);
     memory[slot] = kept[slot].bytes();
   }
   const Execution execution = backend_.execute_into(step.plan, step.inputs(), memory, options_);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -84,9 +85,11 @@ class Runtime {
 
  private:
   /// The bytes of a resource, or of an input that DirectML owns, on the host, on the device or
-  /// both.
+  /// both. The host has memory for them as soon as it needs it.
   struct Memory {
-    Buffer host;
+    std::string_view name;
+    std::uint64_t bytes = 0;
+    Buffer host = {};
     const InitialValues* source = nullptr;   // of `mapped`; null: the bytes are in `host`
     std::span<const std::byte> mapped = {};  // that nothing writes
     std::shared_ptr<gpu::ResidentBuffer> device = nullptr;
@@ -94,7 +97,9 @@ class Runtime {
     bool device_is_current = false;
     std::optional<std::size_t> constant = {};  // the resource that all runs share on the device
 
-    std::uint64_t size() const { return source != nullptr ? mapped.size() : host.size(); }
+    std::uint64_t size() const { return bytes; }
+    /// Memory on the host, whose zeros a dispatch may overwrite as a whole.
+    void make_host(bool is_overwritten);
   };
   /// A tensor of a dispatch, and where it is.
   struct Place {
@@ -120,7 +125,7 @@ class Runtime {
   Place place_of(const Slot& slot, const DispatchCommand& command);
   void require_indices(const BoundPlan& bound, const DispatchCommand& command);
   Step step(const BoundPlan& bound);
-  std::span<std::byte> on_host(Memory& memory);
+  std::span<std::byte> on_host(Memory& memory, bool is_overwritten = false);
   /// Null if the GPU has no room.
   std::shared_ptr<gpu::ResidentBuffer> uploaded(Memory& memory);
   /// Returns false if the GPU has no room.

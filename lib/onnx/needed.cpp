@@ -6,17 +6,17 @@
 namespace dmlop::onnx {
 namespace {
 
-std::vector<std::string_view> inputs_of(const Node& node);
+std::vector<std::string_view> reads_of(const Node& node);
 
 /// What a graph inside a node reads of the values around it.
-std::vector<std::string_view> inputs_of(const OnnxGraph& graph) {
+std::vector<std::string_view> reads_of(const OnnxGraph& graph) {
   std::vector<std::string_view> inputs;
   std::unordered_set<std::string_view> own;
   for (const Tensor& tensor : graph.initializers) own.insert(tensor.name);
   for (const ValueInfo& input : graph.inputs) own.insert(input.name);
   for (const Node& node : graph.nodes) {
     own.insert(node.outputs.begin(), node.outputs.end());
-    const auto read = inputs_of(node);
+    const auto read = reads_of(node);
     inputs.insert(inputs.end(), read.begin(), read.end());
   }
   for (const ValueInfo& output : graph.outputs) inputs.push_back(output.name);
@@ -25,11 +25,11 @@ std::vector<std::string_view> inputs_of(const OnnxGraph& graph) {
 }
 
 /// The values that a node reads, with those that graphs inside it read.
-std::vector<std::string_view> inputs_of(const Node& node) {
+std::vector<std::string_view> reads_of(const Node& node) {
   std::vector<std::string_view> inputs = node.inputs;
   for (const Attribute& attribute : node.attributes) {
     if (attribute.graph == nullptr) continue;
-    const auto read = inputs_of(*attribute.graph);
+    const auto read = reads_of(*attribute.graph);
     inputs.insert(inputs.end(), read.begin(), read.end());
   }
   return inputs;
@@ -64,7 +64,7 @@ class Order {
   void visit(std::size_t node) {
     if (is_visited_[node]) return;
     is_visited_[node] = true;
-    visits_.push_back({node, inputs_of(nodes_[node])});
+    visits_.push_back({node, reads_of(nodes_[node])});
   }
 
   void go_on() {
@@ -96,7 +96,7 @@ Needed::Needed(const std::vector<Node>& nodes, const std::vector<std::size_t>& o
   for (auto place = order.rbegin(); place != order.rend(); ++place) {
     const Node& node = nodes[*place];
     if (!has(node)) continue;
-    for (const std::string_view input : inputs_of(node)) add(input);
+    for (const std::string_view input : reads_of(node)) add(input);
   }
 }
 
