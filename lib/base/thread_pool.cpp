@@ -1,9 +1,9 @@
 #include "base/thread_pool.hpp"
 
-#include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -19,15 +19,13 @@
 namespace dmlop {
 namespace {
 
-// Work often follows work within microseconds, and to wake a thread takes longer. Where there are
-// few processors, others need them.
-constexpr std::chrono::microseconds looking_time{50};
-constexpr unsigned enough_processors = 4;
+// Work often follows work within microseconds, and to wake a thread takes longer.
+constexpr std::chrono::microseconds looking_time{200};
 
 /// Looks for a condition to come true, for a while. Returns whether it did.
 template <typename Condition>
 bool comes_true_soon(Condition&& condition) {
-  if (hardware_threads() < enough_processors) return condition();
+  if (!threads_look_for_work()) return condition();
   constexpr int looks = 64;
   const auto end = std::chrono::steady_clock::now() + looking_time;
   do {
@@ -54,6 +52,122 @@ void after_fork() {
 
 }  // namespace
 
+// What a helper does: the lower bits of its state. The upper ones are the number of the call that
+// it follows, so that nobody takes one call for another.
+namespace {
+
+enum class Doing : std::uint32_t {
+  looking,   // for a call
+  sleeping,  // until it is woken
+  reserved,  // by a thread that is about to call it
+  called,    // but has not seen it yet
+  helping,
+  awaited,  // helping, while a thread sleeps until it ends
+  closed    // the pool ends
+};
+
+constexpr std::uint32_t state_of(unsigned number, Doing doing) {
+  return number << 3 | static_cast<std::uint32_t>(doing);
+}
+constexpr Doing doing_of(std::uint32_t state) {
+  return static_cast<Doing>(state & 7);
+}
+constexpr unsigned number_of(std::uint32_t state) {
+  return state >> 3;
+}
+
+}  // namespace
+
+/// A thread of the pool. Each has a state of its own, which it looks at while it waits: threads
+/// that shared a queue and a mutex needed 100 us to begin together where there are 16 of them.
+struct alignas(64) ThreadPool::Helper {
+  std::atomic<std::uint32_t> state{state_of(0, Doing::reserved)};
+  Work* work = nullptr;  // this and the next are written while it is reserved
+  unsigned worker = 0;
+  std::array<Helper*, 2> wakes{};
+  std::thread thread;
+
+  /// Reserves it if it does this, and says with which call. Returns whether it did.
+  bool reserve(Doing free, Call& call);
+  void call(const Call& call, Work& of_work, unsigned as_worker);
+  /// Ends a call that it does not follow yet. Returns whether it did.
+  bool take_back(const Call& call);
+  void await_end(const Call& call);
+  void run();
+  static void wake(const std::array<Helper*, 2>& sleepers);
+
+ private:
+  void await_call();
+  void follow(std::uint32_t state);
+};
+
+// To wake a thread takes long. So a thread wakes two, and each of these two more.
+void ThreadPool::Helper::wake(const std::array<Helper*, 2>& sleepers) {
+  for (Helper* const helper : sleepers) {
+    if (helper != nullptr) helper->state.notify_all();
+  }
+}
+
+bool ThreadPool::Helper::reserve(Doing free, Call& call) {
+  std::uint32_t seen = state.load(std::memory_order_relaxed);
+  if (doing_of(seen) != free) return false;
+  call = {this, number_of(seen) + 1, free == Doing::sleeping};
+  return state.compare_exchange_strong(seen, state_of(call.number, Doing::reserved));
+}
+
+void ThreadPool::Helper::call(const Call& call, Work& of_work, unsigned as_worker) {
+  work = &of_work;
+  worker = as_worker;
+  state.store(state_of(call.number, Doing::called));
+}
+
+bool ThreadPool::Helper::take_back(const Call& call) {
+  std::uint32_t seen = state_of(call.number, Doing::called);
+  return state.compare_exchange_strong(
+      seen, state_of(call.number, call.was_asleep ? Doing::sleeping : Doing::looking));
+}
+
+void ThreadPool::Helper::await_end(const Call& call) {
+  std::uint32_t is_helping = state_of(call.number, Doing::helping);
+  const std::uint32_t is_awaited = state_of(call.number, Doing::awaited);
+  if (comes_true_soon([&] { return state.load(std::memory_order_acquire) != is_helping; })) return;
+  if (!state.compare_exchange_strong(is_helping, is_awaited)) return;
+  while (state.load() == is_awaited) state.wait(is_awaited);
+}
+
+void ThreadPool::Helper::await_call() {
+  const auto is_called = [&] {
+    const Doing doing = doing_of(state.load(std::memory_order_acquire));
+    return doing == Doing::called || doing == Doing::closed;
+  };
+  if (comes_true_soon(is_called)) return;
+  std::uint32_t seen = state.load();
+  if (doing_of(seen) == Doing::looking &&
+      state.compare_exchange_strong(seen, state_of(number_of(seen), Doing::sleeping)))
+    seen = state_of(number_of(seen), Doing::sleeping);
+  for (; doing_of(seen) == Doing::sleeping; seen = state.load()) state.wait(seen);
+  if (doing_of(seen) == Doing::reserved) std::this_thread::yield();
+}
+
+void ThreadPool::Helper::follow(std::uint32_t seen) {
+  const unsigned number = number_of(seen);
+  if (!state.compare_exchange_strong(seen, state_of(number, Doing::helping)))
+    return;  // it was taken back
+  wake(wakes);
+  work->help(worker);
+  if (doing_of(state.exchange(state_of(number, Doing::looking))) == Doing::awaited)
+    state.notify_all();
+}
+
+void ThreadPool::Helper::run() {
+  while (true) {
+    await_call();
+    const std::uint32_t seen = state.load();
+    if (doing_of(seen) == Doing::closed) return;
+    if (doing_of(seen) == Doing::called) follow(seen);
+  }
+}
+
 class ThreadPool::Threads {
  public:
   Threads() = default;
@@ -62,110 +176,84 @@ class ThreadPool::Threads {
   ~Threads();
 
   unsigned offer(Work& work, unsigned first, unsigned count);
-  unsigned withdraw(Work& work);
+  static unsigned withdraw(Work& work);
 
  private:
-  struct Offer {
-    Work* work;
-    unsigned worker;
-  };
+  static constexpr std::size_t most = 4096;
 
-  void run();
-  /// Wakes threads for so many offers.
-  void wake(std::size_t count);
-  /// Waits for an offer, or for the end.
-  void await_offer(std::unique_lock<std::mutex>& lock);
+  /// Reserves helpers that do this, until the work has so many calls.
+  void reserve(Doing free, std::vector<Call>& calls, std::size_t count);
+  /// Starts another thread, which is reserved. Returns whether the system has one.
+  bool start(Call& call);
 
-  std::mutex mutex_;
-  std::condition_variable offered_;
-  std::condition_variable ended_;
-  std::deque<Offer> offers_;
-  // The number of offers, for those that look without the mutex.
-  std::atomic<std::size_t> offers_left_ = 0;
-  std::size_t idle_ = 0;
-  std::atomic<bool> is_closed_ = false;
-  std::vector<std::thread> threads_;
+  std::mutex mutex_;  // of those that start threads
+  std::array<std::atomic<Helper*>, most> helpers_{};
+  std::atomic<std::size_t> count_ = 0;
 };
 
 ThreadPool::Threads::~Threads() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_closed_ = true;
+  for (std::size_t i = 0; i < count_; ++i) {
+    helpers_[i].load()->state = state_of(0, Doing::closed);
+    helpers_[i].load()->state.notify_all();
   }
-  offered_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::unique_ptr<Helper> helper(helpers_[i].load());
+    helper->thread.join();
+  }
+}
+
+void ThreadPool::Threads::reserve(Doing free, std::vector<Call>& calls, std::size_t count) {
+  const std::size_t helpers = count_;
+  for (std::size_t i = 0; i < helpers && calls.size() < count; ++i) {
+    Call call{};
+    if (helpers_[i].load(std::memory_order_relaxed)->reserve(free, call)) calls.push_back(call);
+  }
+}
+
+bool ThreadPool::Threads::start(Call& call) {
+  const std::scoped_lock lock(mutex_);
+  if (count_ == most) return false;
+  auto helper = std::make_unique<Helper>();
+  call = {helper.get(), 0, false};
+  helper->thread = std::thread([place = helper.get()] { place->run(); });
+  helpers_[count_] = helper.release();
+  ++count_;
+  return true;
 }
 
 unsigned ThreadPool::Threads::offer(Work& work, unsigned first, unsigned count) {
-  unsigned offered = 0;
+  std::vector<Call>& calls = work.calls_;
+  const std::size_t before = calls.size();
+  std::size_t asleep = before;  // the first one that sleeps
   try {
-    const std::scoped_lock lock(mutex_);
-    for (; offered < count; ++offered) {
-      offers_.push_back({&work, first + offered});
-      offers_left_ = offers_.size();
-      if (idle_ >= offers_.size()) continue;
-      try {
-        threads_.reserve(threads_.size() + 1);
-        threads_.emplace_back([this] { run(); });
-      } catch (...) {
-        offers_.pop_back();
-        offers_left_ = offers_.size();
-        throw;
-      }
-    }
+    calls.reserve(before + count);
+    reserve(Doing::looking, calls, before + count);
+    asleep = calls.size();
+    reserve(Doing::sleeping, calls, before + count);
+    for (Call call{}; calls.size() < before + count && start(call);) calls.push_back(call);
   } catch (const std::system_error&) {
   } catch (const std::bad_alloc&) {
   }
-  wake(offered);
-  return offered;
-}
-
-// To wake a thread takes long. So a thread wakes two, and each of these two more.
-void ThreadPool::Threads::wake(std::size_t count) {
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i) offered_.notify_one();
+  const auto sleeper = [&](std::size_t i) {
+    return i < calls.size() && calls[i].was_asleep ? calls[i].helper : nullptr;
+  };
+  for (std::size_t i = before; i < calls.size(); ++i) {
+    const std::size_t next = asleep + 2 * (i - asleep) + 2;
+    const bool wakes = calls[i].was_asleep;
+    calls[i].helper->wakes = {wakes ? sleeper(next) : nullptr, wakes ? sleeper(next + 1) : nullptr};
+    calls[i].helper->call(calls[i], work, first + static_cast<unsigned>(i - before));
+  }
+  Helper::wake({sleeper(asleep), sleeper(asleep + 1)});
+  return static_cast<unsigned>(calls.size() - before);
 }
 
 unsigned ThreadPool::Threads::withdraw(Work& work) {
-  std::unique_lock lock(mutex_);
-  const auto of_work = [&](const Offer& offer) { return offer.work == &work; };
-  const auto taken = static_cast<unsigned>(std::erase_if(offers_, of_work));
-  offers_left_ = offers_.size();
-  const auto has_ended = [&] { return work.running_ == 0; };
-  if (has_ended()) return taken;
-  lock.unlock();
-  if (comes_true_soon(has_ended)) return taken;
-  lock.lock();
-  ended_.wait(lock, has_ended);
-  return taken;
-}
-
-void ThreadPool::Threads::await_offer(std::unique_lock<std::mutex>& lock) {
-  ++idle_;
-  if (offers_.empty() && !is_closed_) {
-    lock.unlock();
-    comes_true_soon([&] { return offers_left_ != 0 || is_closed_; });
-    lock.lock();
-  }
-  offered_.wait(lock, [&] { return is_closed_ || !offers_.empty(); });
-  --idle_;
-}
-
-void ThreadPool::Threads::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    await_offer(lock);
-    if (is_closed_) return;
-    const Offer offer = offers_.front();
-    offers_.pop_front();
-    offers_left_ = offers_.size();
-    ++offer.work->running_;
-    const std::size_t left = offers_left_;
-    lock.unlock();
-    wake(left);
-    offer.work->help(offer.worker);
-    lock.lock();
-    if (--offer.work->running_ == 0) ended_.notify_all();
-  }
+  std::vector<Call>& calls = work.calls_;
+  const auto taken_back =
+      std::erase_if(calls, [](const Call& call) { return call.helper->take_back(call); });
+  for (const Call& call : calls) call.helper->await_end(call);
+  calls.clear();
+  return static_cast<unsigned>(taken_back);
 }
 
 std::shared_ptr<ThreadPool> ThreadPool::shared() {
@@ -188,7 +276,7 @@ unsigned ThreadPool::offer(Work& work, unsigned first, unsigned count) {
 
 unsigned ThreadPool::withdraw(Work& work) {
   Threads* const threads = threads_.find();
-  return threads != nullptr ? threads->withdraw(work) : 0;
+  return threads != nullptr ? Threads::withdraw(work) : 0;
 }
 
 }  // namespace dmlop

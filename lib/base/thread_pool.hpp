@@ -1,8 +1,8 @@
 // Threads that wait for work. parallel_for (base/parallel.hpp) is what offers it.
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <vector>
 
 #include "base/per_process.hpp"
 
@@ -10,9 +10,16 @@ namespace dmlop {
 
 class ThreadPool {
   class Threads;
+  struct Helper;
+  /// A thread that was called to take part in some work.
+  struct Call {
+    Helper* helper;
+    unsigned number;  // of the calls of this thread
+    bool was_asleep;
+  };
 
  public:
-  /// Work that several threads do together. The pool must outlive it.
+  /// Work that several threads do together. The pool must outlive it. One thread offers it.
   class Work {
    public:
     virtual ~Work() = default;
@@ -21,8 +28,7 @@ class ThreadPool {
 
    private:
     friend class ThreadPool::Threads;
-    // Threads of the pool that take part; changed with the pool's mutex.
-    std::atomic<unsigned> running_ = 0;
+    std::vector<Call> calls_;
   };
 
   /// The pool that all holders share. Its threads end with the last holder.
@@ -33,11 +39,11 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
-  /// Lets `count` threads take part in the work as workers from `first` on, as soon as they are
-  /// free. Returns how many it found a thread for: fewer if the system has none, or no memory.
+  /// Calls `count` threads to take part in the work, as workers from `first` on. Returns how many
+  /// it called: fewer if the system has none, or no memory.
   unsigned offer(Work& work, unsigned first, unsigned count);
-  /// Takes back the offers that no thread has begun, waits for the others, and returns how many it
-  /// took back. So nobody waits for a thread that has yet to wake up.
+  /// Takes back the calls that no thread has followed yet, waits for the others to end, and returns
+  /// how many it took back. So nobody waits for a thread that has yet to wake up.
   unsigned withdraw(Work& work);
 
  private:

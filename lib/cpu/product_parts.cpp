@@ -36,7 +36,9 @@ bool multiplies_as_bytes(const ProductKernel& kernel) {
 // would be too few for all threads.
 PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   constexpr Threshold small{std::uint64_t{1} << 20, 8};
+  constexpr Threshold small_of_many{std::uint64_t{1} << 19, 8};
   constexpr Threshold worthwhile{std::uint64_t{1} << 22, 8};
+  constexpr Threshold worthwhile_of_many{std::uint64_t{1} << 19, 8};
   // A product of few rows takes as long as reading its columns.
   constexpr Threshold small_streamed{std::uint64_t{1} << 16, 8};
   constexpr std::uint64_t column_unit = 32;
@@ -44,8 +46,12 @@ PartShape part_shape(const ProductKernel& kernel, std::uint64_t) {
   const std::uint64_t columns = kernel.column_count(), sum = kernel.sum_length();
   const std::uint64_t matrix = kernel.rows * columns;
   const bool is_streamed = kernel.windows.empty() && kernel.rows <= streamed_rows;
-  const std::uint64_t least = is_streamed ? small_streamed : worthwhile;
-  if (matrix <= (is_streamed ? small_streamed : small) / sum) return {.granule = matrix};
+  const bool is_many = threads_look_for_work();
+  const std::uint64_t least = is_streamed ? small_streamed
+                              : is_many   ? worthwhile_of_many
+                                          : worthwhile;
+  const std::uint64_t smallest = is_streamed ? small_streamed : is_many ? small_of_many : small;
+  if (matrix <= smallest / sum) return {.granule = matrix};
   if (sums_windows(kernel)) {
     constexpr Threshold sums_at_once{std::uint64_t{1} << 15, 9};
     const std::uint64_t width = kernel.windows.back().output_extent;
