@@ -3,7 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
 #include "sanitized.hpp"
@@ -67,6 +73,65 @@ TEST_CASE("buffer: of several pieces, the one that fits best is taken") {
   CHECK(made(17 * mebibyte + 1).data() == places[2]);
   CHECK(made(18 * mebibyte + 1).data() == places[0]);
 }
+
+TEST_CASE("buffer: pieces have 256 MiB together, and the latest ones stay") {
+  if (is_sanitized) return;
+  const auto kept_of = [](std::uint64_t size) {
+    std::vector<Buffer> buffers;
+    for (const int mark : {1, 2}) {
+      buffers.push_back(Buffer::to_overwrite(size, "a test"));
+      buffers.back().bytes().front() = std::byte(mark);
+    }
+    for (Buffer& buffer : buffers) buffer = {};
+    std::vector<int> marks;
+    for (int i = 0; i < 2; ++i) {
+      buffers.push_back(Buffer::to_overwrite(size, "a test"));
+      marks.push_back(std::to_integer<int>(buffers.back().bytes().front()));
+    }
+    std::ranges::sort(marks);
+    return marks;
+  };
+  const auto forget_all_but_a_small_one = [] {
+    forget_pieces();
+    made(mebibyte);
+  };
+  forget_all_but_a_small_one();
+  CHECK((kept_of(128 * mebibyte) == std::vector{1, 2}));
+  forget_all_but_a_small_one();
+  CHECK((kept_of(128 * mebibyte + 1) == std::vector{0, 2}));  // the system gives zeros
+}
+
+TEST_CASE("buffer: what is too large to be kept leaves the pieces alone") {
+  if (is_sanitized) return;
+  forget_pieces();
+  Buffer::to_overwrite(64 * mebibyte, "a test").bytes().front() = std::byte{1};
+  Buffer::to_overwrite(257 * mebibyte, "a test");
+  CHECK(Buffer::to_overwrite(64 * mebibyte, "a test").bytes().front() == std::byte{1});
+}
+
+TEST_CASE("buffer: a buffer has the size that was asked for, not that of its piece") {
+  forget_pieces();
+  made(3 * mebibyte);
+  CHECK(made(2 * mebibyte).size() == 2 * mebibyte);
+  CHECK(made(2 * mebibyte).bytes().size() == 2 * mebibyte);
+}
+
+#ifdef __linux__
+TEST_CASE("buffer: pieces are given back where the system has no other memory") {
+  if (is_sanitized) return;
+  forget_pieces();
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;  // that are mapped, with the piece of 256 MiB
+  file >> pages;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlimit limit = before;
+  limit.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + 100 * mebibyte;
+  setrlimit(RLIMIT_AS, &limit);
+  CHECK(Buffer(300 * mebibyte, "a test").size() == 300 * mebibyte);
+  setrlimit(RLIMIT_AS, &before);
+}
+#endif
 
 TEST_CASE("buffer: a buffer of zeros has zeros, whatever was there before") {
   for (const std::uint64_t size : {std::uint64_t{1}, mebibyte, 8 * mebibyte}) {
