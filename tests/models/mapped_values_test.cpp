@@ -18,10 +18,10 @@ std::string ones_or_twos(float value) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
-/// A model that adds the file x.raw to itself.
+/// A model that adds the file x.raw to itself, and writes the sums to y or to x.
 class RawModel : public Folder {
  public:
-  RawModel() {
+  explicit RawModel(const std::string& sums = "y") {
     write("x.raw", ones_or_twos(1));
     const std::string desc = R"({"DataType": "FLOAT32", "Sizes": [1000000]})";
     model = valid_model(
@@ -32,7 +32,8 @@ class RawModel : public Folder {
           "dispatchables": {"add": {"type": "ELEMENT_WISE_ADD", "desc": {"ATensor": )" +
             desc + R"(, "BTensor": )" + desc + R"(, "OutputTensor": )" + desc + R"(}}},
           "commands": [{"type": "dispatch", "dispatchable": "add",
-            "bindings": {"ATensor": "x", "BTensor": "x", "OutputTensor": "y"}}]})",
+            "bindings": {"ATensor": "x", "BTensor": "x", "OutputTensor": ")" +
+            sums + R"("}}]})",
         {.input_folder = path()});
   }
   const DispatchCommand& add() const { return std::get<DispatchCommand>(model.commands[0]); }
@@ -66,6 +67,16 @@ TEST_CASE("mapped values: a dispatch reads them, and what was asked for stays as
   // The copy is what later dispatches read.
   runtime.dispatch(raw.add());
   CHECK(first(runtime.contents(1)) == 2);
+}
+
+TEST_CASE("mapped values: a dispatch that writes over them leaves the file as it is") {
+  const RawModel raw("x");
+  Backend cpu;
+  Runtime runtime(raw.model, cpu, {});
+  runtime.dispatch(raw.add());
+  CHECK(first(runtime.contents(0)) == 2);
+  Runtime other(raw.model, cpu, {});
+  CHECK(first(other.contents(0)) == 1);
 }
 
 TEST_CASE("mapped values: a file that changed meanwhile ends a dispatch, and is not handed out") {

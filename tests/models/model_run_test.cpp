@@ -107,6 +107,26 @@ TEST_CASE("model runs: offsets into larger buffers; nothing else is written") {
       {-1, -1, -1, 1, 1, 2, 3, 4, -1, -1});
 }
 
+TEST_CASE("model runs: what nothing writes of a buffer without values is zeros") {
+  constexpr std::size_t count = 40'000;  // so many that its memory may be that of an earlier buffer
+  const std::string resources = resource("In", "INT32", "[1, 2, 3, 4]") + ", " + resource("Out", "INT32", R"({"valueCount": 40000, "value": 0})");
+  for (const int offset : {-1, 0, 3}) {  // -1: nothing is dispatched
+    CAPTURE(offset);
+    Model model = valid_model(model_text(resources, edge("pad", four, five),
+                                         offset < 0 ? "" : dispatch("pad", "\"In\"", R"({"name": "Out", "elementOffset": )" + std::to_string(offset) + "}")));
+    model.resources[1].initial.fill = nullptr;
+    std::vector<std::int32_t> expected(count, 0);
+    const std::vector<std::int32_t> padded{1, 1, 2, 3, 4};
+    if (offset >= 0) std::ranges::copy(padded, expected.begin() + offset);
+    on_every_backend([&](dmlop::Backend& backend, const dmlop::ExecutionOptions& options) {
+      std::ranges::fill(dmlop::Buffer::to_overwrite(count * 4, "a test").bytes(), std::byte{0xA5});
+      Runtime runtime(model, backend, options);
+      run_dispatches(model, runtime);
+      CHECK((values_of<std::int32_t>(runtime.contents(1)) == expected));
+    });
+  }
+}
+
 TEST_CASE("model runs: an offset counts elements of the resource's type, or of the size given") {
   const std::string bytes = R"({"valueCount": 24, "valueStart": 0, "valueDelta": 1})";
   const std::string tensors = edge("pad", R"({"DataType": "UINT8", "Sizes": [4]})", R"({"DataType": "UINT8", "Sizes": [5]})");
