@@ -49,6 +49,9 @@ TEST_CASE("onnx image: ImageScaler has a factor for all and a number for each ch
       "its bias has 2 numbers, but its input has 3 channels\n  rule: each channel has one");
   check_refused({"ImageScaler", {some_numbers({3, 5, 4})}, {reals("bias", bias)}},
                 "its input [3, 5, 4] must have 4 dimensions");
+  check_refused({"ImageScaler", {some_numbers({2, 3, 5, 4, 1})}, {reals("bias", bias)}},
+                "its input [2, 3, 5, 4, 1] must have 4 dimensions");
+  check_refused({"ImageScaler", {x}, {reals("bias", {1, 2, 3, 4})}}, "its bias has 4 numbers");
 }
 
 TEST_CASE("onnx image: Affine has a factor and a number for all") {
@@ -77,6 +80,10 @@ TEST_CASE("onnx image: Crop takes borders away, or keeps rows and columns behind
   check_refused({"Crop", {x}, {border, integers("scale", {3, 4})}}, "its input has 4 columns");
   check_refused({"Crop", {x}, {integers("border", {2, 0, 2, 0})}}, "its input has 4 columns");
   check_refused({"Crop", {x}, {integers("border", {1, 2})}}, "it has 2 borders and 0 numbers");
+  check_refused({"Crop", {x}, {border, integers("scale", {3})}}, "it has 4 borders and 1 number");
+  check_refused({"Crop", {x}, {border, integers("scale", {0, 2})}}, "its input has 5 rows");
+  check_refused({"Crop", {x}, {integers("border", {0, -1, 0, 0})}}, "its input has 5 rows");
+  check_refused({"Crop", {x}, {integers("border", {0, 0, -1, 0})}}, "its input has 4 columns");
 }
 
 TEST_CASE("onnx image: MaxRoiPool takes the maximum of each cell of a region") {
@@ -106,6 +113,13 @@ TEST_CASE("onnx image: MaxRoiPool takes the maximum of each cell of a region") {
   check_refused({"MaxRoiPool", {x, some_numbers({3, 4})}, {cells}}, "its rois are [3, 4]");
   check_refused({"MaxRoiPool", {x, regions}, {integers("pooled_shape", {2, 0})}},
                 "its pooled_shape is wrong");
+  const std::vector<std::vector<std::int64_t>> wrong_grids{{2, 0x8000}, {2, 3, 1}, {2}};
+  for (const std::vector<std::int64_t>& wrong : wrong_grids)
+    check_refused({"MaxRoiPool", {x, regions}, {integers("pooled_shape", wrong)}},
+                  "its pooled_shape is wrong");
+  check_refused({"MaxRoiPool", {x, regions}}, "its attribute pooled_shape is missing");
+  for (const Sizes& wrong : {Sizes{5}, Sizes{3, 5, 1}, Sizes{3, 6}})
+    check_refused({"MaxRoiPool", {x, some_numbers(wrong)}, {cells}}, "its rois are [");
 }
 
 TEST_CASE("onnx image: Col2Im adds windows up where they overlap") {
@@ -134,6 +148,33 @@ TEST_CASE("onnx image: Col2Im adds windows up where they overlap") {
   check_refused({"Col2Im", {x, image, whole_numbers({3, 2, 1})}, attributes, 1, 18},
                 "its block_shape has 3 elements, but its image_shape has 2");
   check_refused({"Col2Im", {x, image, window}, {integers("pads", {1, 2})}, 1, 18}, "it has 2 pads");
+}
+
+TEST_CASE("onnx image: Col2Im moves by one, without dilations and pads, unless it says so") {
+  const Numbers x{{1, 4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  const OneNode node{"Col2Im", {x, whole_numbers({3, 2}), whole_numbers({2, 2})}, {}, 1, 18};
+  CHECK(difference(node, {{{1, 1, 3, 2}, {1, 3, 2 + 5, 4 + 7, 6, 8}}}) == "");
+  OneNode earlier = node;
+  earlier.version = 17;
+  check_refused(earlier, "it is there from version 18 on");
+}
+
+TEST_CASE("onnx image: Col2Im refuses numbers out of range, and inputs that do not fit") {
+  const Numbers x = some_numbers({2, 12, 8}), image = whole_numbers({5, 4});
+  const auto check = [&](const Numbers& input, const Numbers& shape, const Numbers& block,
+                         const std::vector<std::string>& attributes, const std::string& words) {
+    check_refused({"Col2Im", {input, shape, block}, attributes, 1, 18}, words);
+  };
+  const Numbers window = whole_numbers({3, 2});
+  check(x, whole_numbers({5, 0}), window, {}, "its image_shape has 0\n");
+  check(x, image, whole_numbers({3, 1LL << 31}), {}, "its block_shape has 2147483648\n");
+  check(x, image, window, {integers("strides", {0, 1})}, "its strides has 0\n");
+  check(x, image, window, {integers("pads", {0, 0, 0, 0, 0})}, "it has 5 pads");
+  check(x, image, window, {integers("pads", {0, 0, -1, 0})}, "its pads have -1\n");
+  check(x, image, window, {integers("pads", {0, 0, 1LL << 31, 0})}, "its pads have 2147483648\n");
+  check(some_numbers({2, 12, 8, 1}), image, window, {}, "its input [2, 12, 8, 1] does not fit");
+  const std::int64_t most = 0x7FFFFFFF;
+  check(x, whole_numbers({5, 4, 3}), whole_numbers({most, most, most}), {}, "does not fit");
 }
 
 }  // namespace dmlop::test::onnx_image_test
