@@ -75,6 +75,46 @@ TEST_CASE("onnx order: a branch runs after what it reads around it, and its node
                       wanted) == "");
 }
 
+TEST_CASE("onnx order: a branch needs no node that writes a name of its initializer") {
+  const Parts scaled{.nodes = {node("Mul", {"x", "h"}, {"r"})},
+                     .initializers = {tensor("h", 1, {1}, raw_floats({3}))},
+                     .inputs = {},
+                     .outputs = {value("r", {"2", "3"})}};
+  const std::string choice =
+      node("If", {"yes"}, {"g"},
+           {graph_attribute("then_branch", scaled), graph_attribute("else_branch", scaled)});
+  const Numbers wanted = numbers_at(x.sizes, [](const Sizes& place) { return -3 * at(x, place); });
+  CHECK(difference_of(
+            model({.nodes = {choice, node("Neg", {"g"}, {"h"}), node("Identity", {"h"}, {"y"})},
+                   .initializers = {truth("yes", true)}}),
+            wanted) == "");
+}
+
+TEST_CASE("onnx order: an input that is left out is no output that is left out") {
+  const std::string clip = node("Clip", {"x", "", "most"}, {"c"});
+  const std::string unknown = node("Unheard", {"x"}, {"u", ""});  // that nothing needs
+  const Numbers wanted =
+      numbers_at(x.sizes, [](const Sizes& place) { return std::min(at(x, place), 1.0); });
+  CHECK(difference_of(model({.nodes = {unknown, clip, node("Dropout", {"c"}, {"y", ""})},
+                             .initializers = {tensor("most", 1, {}, raw_floats({1}))}}),
+                      wanted) == "");
+  CHECK(difference_of(model({.nodes = {clip, node("Dropout", {"c"}, {"y", ""})},
+                             .initializers = {tensor("most", 1, {}, raw_floats({1}))}}),
+                      wanted) == "");
+}
+
+TEST_CASE("onnx order: nodes that stand in order stay there") {
+  const OnnxRun run = run_onnx(
+      model({.nodes = {node("Abs", {"x"}, {"y"}), node("Neg", {"x"}, {"z"}),
+                       node("Exp", {"x"}, {"w"})},
+             .outputs = {value("w", {"2", "3"}), value("y", {"2", "3"}), value("z", {"2", "3"})}}),
+      {{"x", x}});
+  REQUIRE(run.findings == "");
+  std::vector<std::string> names;
+  for (const GraphNode& made : run.graph.nodes) names.push_back(made.name);
+  CHECK((names == std::vector<std::string>{"x", "node of y", "node of z", "node of w"}));
+}
+
 TEST_CASE("onnx order: the nodes of a function are ordered") {
   std::vector<std::string> backwards = nodes();
   std::reverse(backwards.begin(), backwards.end());
