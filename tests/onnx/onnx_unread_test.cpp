@@ -143,6 +143,17 @@ TEST_CASE("onnx unread: attributes and inputs of another version are refused") {
         9, "BatchNormalization has spatial up to version 8");
   check({"Cast", {matrix}, {integer("to", 10), integer("saturate", 0)}, 1, 19}, 18,
         "Cast has saturate from version 19 on");
+  const std::string rounding = text("round_mode", "up");
+  check({"Cast", {matrix}, {integer("to", 10), rounding}, 1, 24}, 23,
+        "Cast has round_mode from version 24 on");
+  check({"CastLike", {matrix, matrix}, {rounding}, 1, 24}, 23,
+        "CastLike has round_mode from version 24 on");
+  const Numbers heads = some_numbers({1, 2, 3, 4});
+  check_refused({"Attention", {heads, heads, heads, {}, {}, {}, whole_numbers({3})}, {}, 1, 23},
+                "Attention has nonpad_kv_seqlen from version 24 on");
+  for (const char* name : {"left_window_size", "right_window_size"})
+    check_refused({"Attention", {heads, heads, heads}, {integer(name, 1)}, 1, 24},
+                  "Attention has " + std::string(name) + " from version 25 on");
 }
 
 TEST_CASE("onnx unread: an operator that is not known may be meant for another") {
@@ -169,6 +180,9 @@ TEST_CASE("onnx unread: inputs that an operator does not have are refused") {
 
 TEST_CASE("onnx unread: what is for training, for FLOAT8 or for a device changes nothing") {
   check_changes_nothing({"Cast", {matrix}, {integer("to", 10)}, 1, 23}, {integer("saturate", 0)});
+  check_changes_nothing({"Cast", {matrix}, {integer("to", 10)}, 1, 26}, {text("round_mode", "up")});
+  check_changes_nothing({"CastLike", {matrix, whole_numbers({1})}, {}, 1, 24},
+                        {text("round_mode", "down")});
   check_changes_nothing({"CastLike", {matrix, whole_numbers({1})}, {}, 1, 23},
                         {integer("saturate", 0)});
   check_changes_nothing({"QuantizeLinear", {matrix, {{}, {0.5}}}, {}, 1, 21},
