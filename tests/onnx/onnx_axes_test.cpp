@@ -425,6 +425,14 @@ TEST_CASE("onnx axes: sums and products along an axis") {
   }
 }
 
+TEST_CASE("onnx axes: sums and products begin with the first element and include each one") {
+  const Numbers x{{3}, {2, 3, 4}}, axis{{}, {0}, DataType::Int64};
+  CHECK(difference({"CumSum", {x, axis}}, {{{3}, {2, 5, 9}}}) == "");
+  CHECK(difference({"CumProd", {x, axis}, {}, 1, 26}, {{{3}, {2, 6, 24}}}) == "");
+  check_refused({"CumProd", {x, whole_numbers({0, 0})}, {}, 1, 26}, "its axis must be one number");
+  check_refused({"CumProd", {x, axis}, {}, 1, 25}, "it is there from version 26 on");
+}
+
 TEST_CASE("onnx axes: TopK sorts along its axis") {
   for (std::size_t dimensions = 1; dimensions <= 5; ++dimensions) {
     const Numbers x = some_numbers(sizes_of(dimensions));

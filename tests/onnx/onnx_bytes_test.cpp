@@ -178,15 +178,18 @@ TEST_CASE(
 }
 
 TEST_CASE("onnx bytes: a constant is computed, and what it makes has a bound") {
-  const auto filled = [](std::int64_t size) {
+  const auto filled_all = [](const std::vector<std::int64_t>& sizes) {
+    const auto count = static_cast<std::int64_t>(sizes.size());
     return findings_of(
         model({.nodes = {node("ConstantOfShape", {"s"}, {"c"}), node("Relu", {"c"}, {"y"})},
-               .initializers = {tensor("s", 7, {1}, raw_integers({size}))}}));
+               .initializers = {tensor("s", 7, {count}, raw_integers(sizes))}}));
   };
+  const auto filled = [&](std::int64_t size) { return filled_all({size}); };
   CHECK(filled(1 << 10).empty());
   CHECK(filled(1 << 24).empty());
   CHECK(filled((1 << 24) + 1).empty());  // an operator fills it when the model runs
   CHECK(filled(1LL << 62).find("is too large") != std::string::npos);
+  CHECK(filled_all({1LL << 32, 1LL << 32, 4}).find("64 bits count") != std::string::npos);
   CHECK(filled(-1).find("its output has the size -1") != std::string::npos);
 }
 

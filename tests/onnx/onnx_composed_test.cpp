@@ -418,4 +418,34 @@ TEST_CASE("onnx composed: ConstantOfShape may make more than is made while a mod
   CHECK(difference(run.outputs.at(0), {{1, 2}, {3, 3}, DataType::Int64}) == "");
 }
 
+TEST_CASE("onnx composed: ConstantOfShape repeats one element, of any type with whole bytes") {
+  const auto filled = [](const std::string& one, std::int64_t rows, std::int64_t type) {
+    return run_onnx(model({.nodes = {node("ConstantOfShape", {"sizes"}, {"all"},
+                                          {part(1, "value") + part(5, one) + number(20, 4)}),
+                                     node("Slice", {"all", "starts", "ends"}, {"y"})},
+                           .initializers = {tensor("sizes", 7, {2}, raw_integers({rows, 4096})),
+                                            tensor("starts", 7, {2}, raw_integers({0, 0})),
+                                            tensor("ends", 7, {2}, raw_integers({1, 2}))},
+                           .inputs = {},
+                           .outputs = {value("y", {"1", "2"}, type)}}),
+                    {});
+  };
+  for (const std::int64_t rows : {2, 4096, 4097}) {
+    CAPTURE(rows);
+    const OnnxRun run = filled(tensor("", 9, {1}, "\1"), rows, 9);
+    REQUIRE(run.findings == "");
+    CHECK(difference(run.outputs.at(0), {{1, 2}, {1, 1}, DataType::UInt8}) == "");
+    CHECK(run.graph.warnings.empty());  // it is BOOL, as its output says
+    const bool is_filled = std::ranges::any_of(run.graph.nodes, [](const GraphNode& made) {
+      const auto* content = std::get_if<GraphOperator>(&made.content);
+      return content != nullptr && content->type == "DML_OPERATOR_FILL_VALUE_CONSTANT";
+    });
+    CHECK(is_filled == (rows > 4096));  // what has 2^24 elements is still made at once
+    CHECK(filled(tensor("", 9, {2}, "\1\1"), rows, 9)
+              .findings.find("its value must be one element") != std::string::npos);
+    CHECK(filled(tensor("", 22, {1}, "\1"), rows, 22)  // INT4
+              .findings.find("its value must be one element") != std::string::npos);
+  }
+}
+
 }  // namespace dmlop::test::onnx_composed_test
