@@ -83,6 +83,10 @@ void map_standard_attention(Mapping& node) {
   node.require_no_output(3, "qk_matmul_output");
   node.ignore({"qk_matmul_output_mode", "softmax_precision"});  // a device computes as it does
   if (node.real("softcap", 0) != 0) Mapping::refuse("it has a softcap");
+  for (const char* side : {"left_window_size", "right_window_size"}) {
+    if (node.integer(side, -1) >= 0)
+      Mapping::refuse("its queries see a window of the keys only (" + std::string(side) + ")");
+  }
   const auto dimensions = [&](std::size_t input) { return node.in(input).sizes.size(); };
   if (dimensions(0) != dimensions(1) || dimensions(0) != dimensions(2))
     Mapping::refuse_invalid("its query, key and value have " + std::to_string(dimensions(0)) +

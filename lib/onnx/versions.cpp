@@ -405,7 +405,9 @@ std::string attribute_meant(const Mapping& node, std::string_view name) {
   for (const Part& attribute : parts_in(signature->attributes)) {
     const bool is_there = std::ranges::find(node.node().attributes, attribute.name,
                                             &Attribute::name) != node.node().attributes.end();
-    if (attribute.is_in(node.version()) && !is_there) names.emplace_back(attribute.name);
+    if (!attribute.is_in(node.version())) continue;
+    if (attribute.name == name) return "";  // it is no slip
+    if (!is_there) names.emplace_back(attribute.name);
   }
   return nearest_name(name, names);
 }

@@ -156,6 +156,41 @@ TEST_CASE("parallel_for: an exception stops the rest and is thrown on") {
   }
 }
 
+/// Loops of all lengths, some of which end by an exception; sometimes it waits until threads sleep.
+int wrong_loops(unsigned seed, int loops) {
+  int wrong = 0;
+  for (int i = 0; i < loops; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const unsigned threads = 1 + (seed >> 8) % 6;
+    const std::uint64_t count = (seed >> 16) % 30, failing = (seed >> 12) % 40;
+    std::vector<int> calls(count);
+    bool has_failed = false;
+    try {
+      parallel_for(threads, count, [&](unsigned, std::uint64_t index) {
+        ++calls[index];
+        if (index == failing) throw std::runtime_error("on purpose");
+      });
+    } catch (const std::runtime_error&) {
+      has_failed = true;
+    }
+    wrong += has_failed == (failing < count) ? 0 : 1;
+    for (const int number : calls) wrong += number == 1 || (has_failed && number == 0) ? 0 : 1;
+    if (seed % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  return wrong;
+}
+
+TEST_CASE("parallel_for: threads may run loops at the same time, again and again") {
+  const KeptThreads kept;
+  std::vector<int> wrong(4, -1);
+  {
+    std::vector<std::jthread> callers;
+    for (unsigned i = 0; i < wrong.size(); ++i)
+      callers.emplace_back([&wrong, i] { wrong[i] = wrong_loops(i + 1, 3000); });
+  }
+  CHECK(wrong == std::vector<int>(4, 0));
+}
+
 TEST_CASE("parallel_for: of several exceptions one is thrown on") {
   CHECK_THROWS_AS(
       parallel_for(4, 100, [](unsigned, std::uint64_t) { throw Error(ErrorKind::io_failed, "x"); }),

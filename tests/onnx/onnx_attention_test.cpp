@@ -431,6 +431,11 @@ TEST_CASE("onnx attention: ONNX's own has heads side by side or apart, and may s
                 "it is causal and has earlier keys");
   check_refused({"Attention", {query, key, value}, {real("softcap", 1)}, 1, 23},
                 "it has a softcap");
+  for (const char* side : {"left_window_size", "right_window_size"}) {
+    CHECK(run_node({"Attention", {query, key, value}, {integer(side, -1)}, 1, 25}).findings == "");
+    check_refused({"Attention", {query, key, value}, {integer(side, 0)}, 1, 25},
+                  "its queries see a window of the keys only (" + std::string(side) + ")");
+  }
   check_refused({"Attention", {query, key, value}, {}, 4, 23},
                 "its output qk_matmul_output is used");
   check_refused({"Attention", {query, some_numbers({batch, key_heads, keys, 3}), value}, {}, 1, 23},
