@@ -244,7 +244,7 @@ bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std
   if (!tiles.refusal.empty()) return false;
   const std::optional<TileGrid>& grid = tiles.grid;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
-  while (sets_.size() < count) sets_.push_back(std::make_unique<Set>(device_));
+  set(count - 1);
   TileRunner runner(*grid, tiles.dispatches, device_, inputs, std::max(1U, options.threads), sink);
   for (std::uint64_t index = 0; index < grid->size() + count; ++index) {
     Set& set = *sets_[index % count];
@@ -255,9 +255,14 @@ bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std
   return true;
 }
 
-Stream& Executor::first_stream() {
-  if (sets_.empty()) sets_.push_back(std::make_unique<Set>(device_));
-  return sets_.front()->stream;
+void Executor::Set::finish() {
+  stream.finish();
+  held.clear();
+}
+
+Executor::Set& Executor::set(std::size_t index) {
+  while (sets_.size() <= index) sets_.push_back(std::make_unique<Set>(device_));
+  return *sets_[index];
 }
 
 // Tensors that stand where kernels cannot read or write them are copied.
@@ -296,6 +301,26 @@ void Executor::execute_resident(std::span<const ResidentWork> works, DispatchTim
   stream.run(all);
   stream.finish();
   add(times, stream.times());
+}
+
+// Two sets take turns: the host records the works of one while the device does those of the other.
+void Executor::submit_resident(std::span<const ResidentWork> works) {
+  Set &now = set(next_set_), &before = set(1 - next_set_);
+  now.finish();
+  std::vector<StreamWork> all;
+  for (const ResidentWork& work : works) {
+    all.push_back(stream_work(work, now.held));
+    if (all.back().kernels.empty()) all.pop_back();
+    now.held.insert(now.held.end(), work.held.begin(), work.held.end());
+  }
+  if (!all.empty()) now.stream.run(all);
+  next_set_ = 1 - next_set_;
+  before.finish();
+}
+
+void Executor::finish_resident() {
+  for (const std::unique_ptr<Set>& one : sets_) one->finish();
+  next_set_ = 0;  // few works then need the staging memory of one set only
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {

@@ -75,6 +75,11 @@ class Executor {
   /// Executes works on ranges that are not refused, each after the one before it. Errors:
   /// run_failed.
   void execute_resident(std::span<const ResidentWork> works, DispatchTimes& times);
+  /// The same, but returns while the device may still do it. What was submitted before is done
+  /// then. Whatever is given to the device afterwards sees what the works write.
+  void submit_resident(std::span<const ResidentWork> works);
+  /// Waits for what was submitted. Errors: run_failed.
+  void finish_resident();
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);
@@ -86,23 +91,29 @@ class Executor {
   }
 
  private:
-  /// A tile in flight: its stream, and buffers for its inputs and its output.
+  /// A tile in flight: its stream, and buffers for its inputs and its output. Or works in flight.
   struct Set {
     explicit Set(Device& device) : stream(device) {}
     /// A buffer that grows as needed; what it held is then lost.
     ResidentRange range(Device& device, std::size_t index, std::uint64_t bytes);
 
+    /// Waits for what its stream does.
+    void finish();
+
     std::vector<std::unique_ptr<ResidentBuffer>> buffers;
-    Stream stream;  // waits before the buffers are freed
+    std::vector<std::shared_ptr<ResidentBuffer>> held;  // by works that were submitted
+    Stream stream;                                      // waits before the buffers are freed
   };
   class TileRunner;
 
-  Stream& first_stream();
+  Set& set(std::size_t index);
+  Stream& first_stream() { return set(0).stream; }
   StreamWork stream_work(const ResidentWork& resident,
                          std::vector<std::shared_ptr<ResidentBuffer>>& held);
 
   Device& device_;
   std::shared_ptr<BufferPool> pool_;
+  std::size_t next_set_ = 0;                // of works that are submitted
   std::vector<std::unique_ptr<Set>> sets_;  // go first: their streams wait for what uses the others
 };
 

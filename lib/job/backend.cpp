@@ -157,6 +157,14 @@ void Backend::execute_resident(std::span<const gpu::ResidentWork> works,
   on_gpu([&](gpu::Executor& executor) { executor.execute_resident(works, times); });
 }
 
+void Backend::submit_resident(std::span<const gpu::ResidentWork> works) {
+  on_gpu([&](gpu::Executor& executor) { executor.submit_resident(works); });
+}
+
+void Backend::finish_resident() {
+  on_gpu([](gpu::Executor& executor) { executor.finish_resident(); });
+}
+
 void Backend::give_up_with(std::function<bool()> give_up) {
   if (gpu_) gpu_->executor.give_up_with(std::move(give_up));
 }

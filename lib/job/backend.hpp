@@ -81,6 +81,9 @@ class Backend {
                                                       std::span<const gpu::ResidentRange> slots);
   /// Executes works, each after the one before it. Errors: run_failed, device_lost, interrupted.
   void execute_resident(std::span<const gpu::ResidentWork> works, gpu::DispatchTimes& times);
+  /// As Executor::submit_resident() and finish_resident(). Errors: run_failed.
+  void submit_resident(std::span<const gpu::ResidentWork> works);
+  void finish_resident();
   /// How much work of stages the GPU does in about a tenth of a second (gpu/launches.hpp); 0 on the
   /// CPU.
   std::uint64_t work_at_once() const;

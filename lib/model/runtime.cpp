@@ -12,10 +12,10 @@
 namespace dmlop {
 namespace {
 
-// As many dispatches as a device is mostly given at a time, so that others have their turn soon.
-// What they write takes memory that no later one can use meanwhile.
+// As many kernels as a list of commands has: then the device need not be waited for while they are
+// recorded. What they write takes memory that no later one can use meanwhile.
 constexpr std::size_t enqueued_most = gpu::binds_most;
-constexpr std::uint64_t enqueued_bytes_most = std::uint64_t{256} << 20;
+constexpr std::uint64_t enqueued_bytes_most = std::uint64_t{128} << 20;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::less<>()(a.data(), b.data() + b.size()) &&
@@ -31,6 +31,12 @@ std::uint64_t work_of(const gpu::ResidentWork& work) {
     }
   }
   return sum;
+}
+
+std::size_t kernels_of(const gpu::ResidentWork& work) {
+  std::size_t count = 0;
+  for (const gpu::Step& step : work.steps) count += step.dispatches.size();
+  return count;
 }
 
 /// Writes packed elements to the places that an output's strides give them.
@@ -365,15 +371,18 @@ std::string Runtime::enqueue(const DispatchCommand& command) {
   require_indices(bound, command);
   const auto work_of_device = [&] { return resident_work(bound); };
   auto work = with_context(title_of(command), work_of_device);
-  if (!work && !enqueued_.empty()) {  // what is enqueued may hold the room that it needs
+  if (!work && has_unfinished()) {  // which may hold the room that it needs
     finish();
     work = with_context(title_of(command), work_of_device);
   }
   if (!work) return dispatch(command).notice;
   require_intact(bound);
   note_device(backend_.spec());
-  if (enqueued_.empty()) first_enqueued_ = &command;
+  const std::size_t kernels = kernels_of(*work);
+  if (enqueued_kernels_ + kernels > enqueued_most) submit();
+  if (enqueued_.empty()) enqueued_from_ = &command;
   last_enqueued_ = &command;
+  enqueued_kernels_ += kernels;
   enqueued_work_ += work_of(*work);
   for (std::size_t i = 0; i < bound.slots.size(); ++i) {
     const Place& place = bound.slots[i];
@@ -383,22 +392,36 @@ std::string Runtime::enqueue(const DispatchCommand& command) {
       enqueued_bytes_ += place.bytes;
   }
   enqueued_.push_back(std::move(*work));
-  if (enqueued_.size() >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most ||
+  if (enqueued_kernels_ >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most ||
       enqueued_work_ >= backend_.work_at_once())
-    finish();
+    submit();
   return "";
 }
 
-void Runtime::finish() {
+std::string Runtime::title_of_unfinished() const {
+  const DispatchCommand* const first =
+      submitted_from_ != nullptr ? submitted_from_ : enqueued_from_;
+  return first == last_enqueued_ ? title_of(*first)
+                                 : title_of(*first) + " to " + title_of(*last_enqueued_);
+}
+
+// While the device does it, the next ones are recorded.
+void Runtime::submit() {
   if (enqueued_.empty()) return;
   const std::vector<gpu::ResidentWork> works = std::exchange(enqueued_, {});
+  enqueued_kernels_ = 0;
   enqueued_bytes_ = 0;
   enqueued_work_ = 0;
-  const std::string title = works.size() == 1
-                                ? title_of(*first_enqueued_)
-                                : title_of(*first_enqueued_) + " to " + title_of(*last_enqueued_);
-  gpu::DispatchTimes times;
-  with_context(title, [&] { backend_.execute_resident(works, times); });
+  with_context(title_of_unfinished(), [&] { backend_.submit_resident(works); });
+  submitted_from_ = enqueued_from_;
+}
+
+void Runtime::finish() {
+  submit();
+  if (submitted_from_ == nullptr) return;
+  const std::string title = title_of_unfinished();
+  submitted_from_ = nullptr;
+  with_context(title, [&] { backend_.finish_resident(); });
 }
 
 }  // namespace dmlop

@@ -138,6 +138,10 @@ class Runtime {
   std::optional<gpu::ResidentWork> resident_work(const BoundPlan& bound);
   Execution dispatch_from_host(const BoundPlan& bound);
   std::string title_of(const DispatchCommand& command) const;
+  std::string title_of_unfinished() const;
+  bool has_unfinished() const { return !enqueued_.empty() || submitted_from_ != nullptr; }
+  /// Gives the device what is enqueued. What it was given before is done then.
+  void submit();
   void note_device(const std::string& device);
 
   const Model& model_;
@@ -148,9 +152,11 @@ class Runtime {
   std::vector<std::vector<Memory>> owned_;  // of each dispatchable, for each owned input
   std::vector<std::string> devices_;
   std::vector<gpu::ResidentWork> enqueued_;
+  std::size_t enqueued_kernels_ = 0;
   std::uint64_t enqueued_bytes_ = 0;  // that it writes or copies
   std::uint64_t enqueued_work_ = 0;
-  const DispatchCommand* first_enqueued_ = nullptr;
+  const DispatchCommand* submitted_from_ = nullptr;  // null: nothing is submitted
+  const DispatchCommand* enqueued_from_ = nullptr;
   const DispatchCommand* last_enqueued_ = nullptr;
   std::uint64_t resident_dispatches_ = 0;
 };

@@ -155,6 +155,30 @@ TEST_CASE("prepared model: what is enqueued runs together, when its results are 
   CHECK(record.faults.empty());
 }
 
+TEST_CASE("prepared model: a device computes while the next dispatches are enqueued") {
+  Record record;
+  Backend backend(make_recorded_device(record));
+  Model model = without_input();
+  set(model, in, {1, 2, 3});
+  Runtime runtime(model, backend, {.threads = 1});
+  const auto enqueue = [&](int times) {
+    const std::uint64_t submissions = record.submissions, waits = record.waits;
+    for (int i = 0; i < times; ++i) {
+      for (const ModelCommand& command : model.commands)
+        runtime.enqueue(std::get<DispatchCommand>(command));
+    }
+    return std::pair(record.submissions - submissions, record.waits - waits);
+  };
+  enqueue(1);  // uploads, which are waited for
+  runtime.finish();
+  CHECK(enqueue(32) == std::pair<std::uint64_t, std::uint64_t>(1, 0));  // 64 kernels
+  CHECK(enqueue(32) == std::pair<std::uint64_t, std::uint64_t>(1, 1));  // for those before
+  const std::uint64_t waits = record.waits;
+  runtime.finish();
+  CHECK(record.waits - waits == 1);
+  CHECK(record.faults.empty());
+}
+
 TEST_CASE("prepared model: no more is enqueued than a device does in a short while") {
   const std::string matrix = R"({"DataType": "FLOAT32", "Sizes": [1, 1, 512, 512]})";
   const std::string values =

@@ -112,7 +112,10 @@ class RecordedCommands : public gpu::Commands {
     state_ = State::submitted;
     ++record_.submissions;
   }
-  void wait() override { state_ = State::idle; }
+  void wait() override {
+    if (state_ == State::submitted) ++record_.waits;
+    state_ = State::idle;
+  }
   std::optional<std::array<double, gpu::moment_count - 1>> seconds() const override {
     return std::array{0.0, 1.0, 0.0};  // slow: what is given at a time stays little
   }

@@ -24,6 +24,7 @@ struct Record {
 
   std::set<std::string> faults;
   std::uint64_t copies = 0, stages = 0, submissions = 0;
+  std::uint64_t waits = 0;  // for submissions
   std::vector<Access> unawaited;
   std::uint64_t works = 0;
   // Of buffers that the host does not see.
