@@ -304,23 +304,36 @@ void Executor::execute_resident(std::span<const ResidentWork> works, DispatchTim
 }
 
 // Two sets take turns: the host records the works of one while the device does those of the other.
+// Where there is no room for the second one's scratch, the first one does all.
 void Executor::submit_resident(std::span<const ResidentWork> works) {
-  Set &now = set(next_set_), &before = set(1 - next_set_);
-  now.finish();
+  Set& next = set(next_set_);
+  next.finish();
+  std::vector<std::shared_ptr<ResidentBuffer>> held;
   std::vector<StreamWork> all;
   for (const ResidentWork& work : works) {
-    all.push_back(stream_work(work, now.held));
+    all.push_back(stream_work(work, held));
     if (all.back().kernels.empty()) all.pop_back();
-    now.held.insert(now.held.end(), work.held.begin(), work.held.end());
+    held.insert(held.end(), work.held.begin(), work.held.end());
   }
+  if (!next.stream.make_room(all)) {
+    finish_resident();
+    pool_->clear();
+  }
+  Set& now = set(next_set_);
+  now.held = std::move(held);
   if (!all.empty()) now.stream.run(all);
   next_set_ = 1 - next_set_;
-  before.finish();
+  set(next_set_).finish();
 }
 
-void Executor::finish_resident() {
-  for (const std::unique_ptr<Set>& one : sets_) one->finish();
+bool Executor::finish_resident() {
+  bool has_held = false;
+  for (const std::unique_ptr<Set>& one : sets_) {
+    has_held = has_held || !one->held.empty();
+    one->finish();
+  }
   next_set_ = 0;  // few works then need the staging memory of one set only
+  return has_held;
 }
 
 void Executor::write(const ResidentRange& to, std::span<const std::byte> bytes) {

@@ -78,8 +78,8 @@ class Executor {
   /// The same, but returns while the device may still do it. What was submitted before is done
   /// then. Whatever is given to the device afterwards sees what the works write.
   void submit_resident(std::span<const ResidentWork> works);
-  /// Waits for what was submitted. Errors: run_failed.
-  void finish_resident();
+  /// Waits for what was submitted. Returns whether buffers were held for it. Errors: run_failed.
+  bool finish_resident();
   /// Copies between the host and a buffer of the device. Errors: run_failed.
   void write(const ResidentRange& to, std::span<const std::byte> bytes);
   void read(const ResidentRange& from, std::span<std::byte> bytes);

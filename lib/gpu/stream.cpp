@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/divide.hpp"
+#include "base/error.hpp"
 #include "gpu/launches.hpp"
 #include "gpu/staging.hpp"
 
@@ -80,12 +81,28 @@ void Stream::record_parameters(std::span<const KernelRun> kernels,
   commands_->copy(from, {last.buffer, 0, from.bytes});
 }
 
-void Stream::run(std::span<const StreamWork> works, const ResidentRange* download) {
-  wait();
-  times_ = {};
+std::vector<KernelRun> Stream::kernels_of(std::span<const StreamWork> works) {
   std::vector<KernelRun> kernels;
   for (const StreamWork& work : works)
     kernels.insert(kernels.end(), work.kernels.begin(), work.kernels.end());
+  return kernels;
+}
+
+bool Stream::make_room(std::span<const StreamWork> works) {
+  wait();
+  try {
+    bindings_for(kernels_of(works));
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::run_failed) throw;
+    return false;
+  }
+}
+
+void Stream::run(std::span<const StreamWork> works, const ResidentRange* download) {
+  wait();
+  times_ = {};
+  const std::vector<KernelRun> kernels = kernels_of(works);
   const std::vector<Bindings> bindings = bindings_for(kernels);
   commands_->begin();
   commands_->stamp(Moment::begin);

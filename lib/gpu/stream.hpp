@@ -45,6 +45,8 @@ class Stream {
 
   /// Host memory whose bytes the next run() uploads to the range, before anything else.
   std::span<std::byte> upload(const ResidentRange& to);
+  /// Makes room for what run() keeps for works on the device. Returns whether there is any.
+  bool make_room(std::span<const StreamWork> works);
   /// Does each work after the one before it, then downloads a range, if one is given. The device
   /// gets all of it together, or as much at a time as its pace allows. Returns when no more than a
   /// short piece of it is left to be done.
@@ -76,6 +78,7 @@ class Stream {
     std::unique_ptr<ResidentBuffer> buffer_;
   };
 
+  static std::vector<KernelRun> kernels_of(std::span<const StreamWork> works);
   std::vector<Bindings> bindings_for(std::span<const KernelRun> kernels);
   void record_work(const StreamWork& work, std::span<const Bindings> bindings);
   void record_copies(std::span<const RangeCopy> copies);

@@ -77,8 +77,10 @@ void prepare(gpu::Device& device, const Plan& plan, const gpu::ExecuteOptions& o
 std::shared_ptr<gpu::ResidentBuffer> try_resident_buffer(gpu::Executor& executor,
                                                          std::uint64_t bytes) {
   std::shared_ptr<gpu::ResidentBuffer> buffer;
-  return has_room([&] { buffer = executor.make_resident_buffer(bytes); }) ? std::move(buffer)
-                                                                          : nullptr;
+  const auto make = [&] { buffer = executor.make_resident_buffer(bytes); };
+  if (has_room(make)) return buffer;
+  const bool has_held = executor.finish_resident();  // what is submitted may hold the room
+  return has_held && has_room(make) ? std::move(buffer) : nullptr;
 }
 
 std::string DevicePlan::run(SlotBytes inputs, const gpu::ExecuteOptions& options,

@@ -179,6 +179,26 @@ TEST_CASE("prepared model: a device computes while the next dispatches are enque
   CHECK(record.faults.empty());
 }
 
+TEST_CASE("prepared model: what an abandoned run left on the device gives way to the next one") {
+  Record record;
+  Backend backend(make_recorded_device(record));
+  Model model = without_input();
+  set(model, in, {1, 2, 3});
+  const auto dispatches_on_device = [&](int times, bool finishes) {
+    Runtime runtime(model, backend, {.threads = 1});
+    for (int i = 0; i < times; ++i) {
+      for (const ModelCommand& command : model.commands)
+        runtime.enqueue(std::get<DispatchCommand>(command));
+    }
+    if (finishes) runtime.finish();
+    return runtime.resident_dispatches();
+  };
+  CHECK(dispatches_on_device(32, false) == 64);  // as many as are submitted together
+  record.device_room = record.device_bytes;
+  CHECK(dispatches_on_device(1, true) == 2);
+  CHECK(record.faults.empty());
+}
+
 TEST_CASE("prepared model: no more is enqueued than a device does in a short while") {
   const std::string matrix = R"({"DataType": "FLOAT32", "Sizes": [1, 1, 512, 512]})";
   const std::string values =
