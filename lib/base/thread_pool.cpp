@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <new>
@@ -86,6 +87,8 @@ struct alignas(64) ThreadPool::Helper {
   unsigned worker = 0;
   std::array<Helper*, 2> wakes{};
   std::thread thread;
+  std::mutex mutex;  // of those that sleep
+  std::condition_variable changed;
 
   /// Reserves it if it does this, and says with which call. Returns whether it did.
   bool reserve(Doing free, Call& call);
@@ -95,8 +98,12 @@ struct alignas(64) ThreadPool::Helper {
   void await_end(const Call& call);
   void run();
   static void wake(const std::array<Helper*, 2>& sleepers);
+  /// Wakes who sleeps because of its state, which was changed before.
+  void wake();
 
  private:
+  /// std::atomic's own wait() loses calls where the system has no futex (GCC's PR 106183).
+  void sleep_while(std::uint32_t seen);
   void await_call();
   void follow(std::uint32_t state);
 };
@@ -104,8 +111,18 @@ struct alignas(64) ThreadPool::Helper {
 // To wake a thread takes long. So a thread wakes two, and each of these two more.
 void ThreadPool::Helper::wake(const std::array<Helper*, 2>& sleepers) {
   for (Helper* const helper : sleepers) {
-    if (helper != nullptr) helper->state.notify_all();
+    if (helper != nullptr) helper->wake();
   }
+}
+
+void ThreadPool::Helper::wake() {
+  { const std::scoped_lock lock(mutex); }  // a sleeper has seen the state, or sleeps
+  changed.notify_all();
+}
+
+void ThreadPool::Helper::sleep_while(std::uint32_t seen) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return state.load() != seen; });
 }
 
 bool ThreadPool::Helper::reserve(Doing free, Call& call) {
@@ -132,7 +149,7 @@ void ThreadPool::Helper::await_end(const Call& call) {
   const std::uint32_t is_awaited = state_of(call.number, Doing::awaited);
   if (comes_true_soon([&] { return state.load(std::memory_order_acquire) != is_helping; })) return;
   if (!state.compare_exchange_strong(is_helping, is_awaited)) return;
-  while (state.load() == is_awaited) state.wait(is_awaited);
+  sleep_while(is_awaited);
 }
 
 void ThreadPool::Helper::await_call() {
@@ -145,7 +162,7 @@ void ThreadPool::Helper::await_call() {
   if (doing_of(seen) == Doing::looking &&
       state.compare_exchange_strong(seen, state_of(number_of(seen), Doing::sleeping)))
     seen = state_of(number_of(seen), Doing::sleeping);
-  for (; doing_of(seen) == Doing::sleeping; seen = state.load()) state.wait(seen);
+  for (; doing_of(seen) == Doing::sleeping; seen = state.load()) sleep_while(seen);
   if (doing_of(seen) == Doing::reserved) std::this_thread::yield();
 }
 
@@ -155,8 +172,7 @@ void ThreadPool::Helper::follow(std::uint32_t seen) {
     return;  // it was taken back
   wake(wakes);
   work->help(worker);
-  if (doing_of(state.exchange(state_of(number, Doing::looking))) == Doing::awaited)
-    state.notify_all();
+  if (doing_of(state.exchange(state_of(number, Doing::looking))) == Doing::awaited) wake();
 }
 
 void ThreadPool::Helper::run() {
@@ -194,7 +210,7 @@ class ThreadPool::Threads {
 ThreadPool::Threads::~Threads() {
   for (std::size_t i = 0; i < count_; ++i) {
     helpers_[i].load()->state = state_of(0, Doing::closed);
-    helpers_[i].load()->state.notify_all();
+    helpers_[i].load()->wake();
   }
   for (std::size_t i = 0; i < count_; ++i) {
     const std::unique_ptr<Helper> helper(helpers_[i].load());
