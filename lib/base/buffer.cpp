@@ -35,7 +35,8 @@ class KeptMemory {
     std::size_t bytes = 0;
   };
 
-  /// The best piece that is large enough, but at most twice as large; without memory if none is.
+  /// Takes the smallest piece that is large enough, but at most twice as large. It has no memory
+  /// if there is none.
   Piece take(std::size_t bytes) noexcept {
     const std::scoped_lock lock(mutex_);
     std::size_t best = count_;
@@ -46,7 +47,7 @@ class KeptMemory {
     return best == count_ ? Piece{} : removed(best);
   }
 
-  /// Keeps a piece. There may be no room for those that nothing has taken for longest.
+  /// Keeps a piece. Frees the oldest ones if there is no room for all.
   void keep(const Piece& piece) noexcept {
     const std::scoped_lock lock(mutex_);
     while (count_ > 0 && (count_ == pieces_.size() || bytes_ + piece.bytes > kept_most))

@@ -98,7 +98,7 @@ class Runtime {
     std::optional<std::size_t> constant = {};  // the resource that all runs share on the device
 
     std::uint64_t size() const { return bytes; }
-    /// Memory on the host, whose zeros a dispatch may overwrite as a whole.
+    /// Makes the memory on the host: of zeros, or of anything if a dispatch overwrites all of it.
     void make_host(bool is_overwritten);
   };
   /// A tensor of a dispatch, and where it is.

@@ -13,8 +13,8 @@
 
 namespace dmlop::onnx {
 
-/// The places of the nodes, each behind those that write what it reads. ONNX asks for that order;
-/// ONNX Runtime, and so this, makes it. Nodes in a cycle stay as they are, without an order.
+/// The places of the nodes in an order in which each stands behind those that write what it reads.
+/// ONNX asks models for that order, but ONNX Runtime runs them in any. Nodes of a cycle have none.
 std::vector<std::size_t> running_order(const std::vector<Node>& nodes);
 
 class Needed {
