@@ -1,6 +1,6 @@
-// The order in which nodes run, and what the outputs of a graph need. Exporters leave outputs behind
-// that nothing reads, such as the mask of a Dropout, and nodes that only training used. They are not
-// read.
+// The order in which nodes run, and what the outputs of a graph need. Exporters leave outputs
+// behind that nothing reads, such as the mask of a Dropout, and nodes that only training used. They
+// are not read.
 #pragma once
 
 #include <cstddef>
