@@ -176,11 +176,6 @@ unsigned hardware_threads() {
   return count;
 }
 
-bool threads_look_for_work() {
-  constexpr unsigned enough_processors = 4;
-  return hardware_threads() >= enough_processors;
-}
-
 KeptThreads::KeptThreads() : pool_(ThreadPool::shared()) {}
 
 KeptThreads::KeptThreads(KeptThreads&&) noexcept = default;

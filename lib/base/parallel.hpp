@@ -19,9 +19,6 @@ class ThreadPool;
 
 /// The number of threads that the machine runs at the same time, at least 1.
 unsigned hardware_threads();
-/// Whether threads that wait for work look for it a while before they sleep: then they begin within
-/// microseconds. Where there are few processors, others need them.
-bool threads_look_for_work();
 
 /// Calls action(worker, index) for every index in [0, count), in any order, on up to `threads`
 /// threads including the caller's. worker is in [0, threads). The first exception stops the rest

@@ -20,15 +20,19 @@
 namespace dmlop {
 namespace {
 
-// Work often follows work within microseconds, and to wake a thread takes longer.
-constexpr std::chrono::microseconds looking_time{200};
+// Work often follows work within microseconds, and to wake a thread takes longer. Others need a
+// processor that is one of few sooner.
+std::chrono::microseconds looking_time() {
+  constexpr std::chrono::microseconds usual{200}, of_few_processors{50}, of_one{0};
+  const unsigned processors = hardware_threads();
+  return processors == 1 ? of_one : processors < 4 ? of_few_processors : usual;
+}
 
 /// Looks for a condition to come true, for a while. Returns whether it did.
 template <typename Condition>
 bool comes_true_soon(Condition&& condition) {
-  if (!threads_look_for_work()) return condition();
   constexpr int looks = 64;
-  const auto end = std::chrono::steady_clock::now() + looking_time;
+  const auto end = std::chrono::steady_clock::now() + looking_time();
   do {
     for (int i = 0; i < looks; ++i) {
       if (condition()) return true;

@@ -81,12 +81,10 @@ PartShape sequences_shape(std::uint64_t extent, std::uint64_t inner, std::uint64
 }
 
 std::uint64_t bytes_of_part(std::uint64_t most, std::uint64_t total) {
-  // Where threads look for work, they begin within microseconds.
-  constexpr Threshold least{std::uint64_t{128} << 10, 24};
-  constexpr Threshold least_of_many{std::uint64_t{32} << 10, 24};
+  constexpr Threshold least{std::uint64_t{32} << 10, 24};
   constexpr std::uint64_t parts_of_core = 4;
-  const std::uint64_t worthwhile = threads_look_for_work() ? least_of_many : least;
-  return std::min(most, std::max(worthwhile, total / (parts_of_core * hardware_threads())));
+  return std::min(most,
+                  std::max<std::uint64_t>(least, total / (parts_of_core * hardware_threads())));
 }
 
 namespace {
