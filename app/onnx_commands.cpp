@@ -80,7 +80,9 @@ void OnnxOptions::add_to(OptionList& command) {
       .only_for({InputForm::onnx_model, InputForm::onnx_test});
   command
       .add_flag("--fuse", fuses,
-                "Fuse activations into the operators before them, as ONNX Runtime does")
+                "Fuse activations and batch normalizations into the operators before them, as ONNX "
+                "Runtime "
+                "does")
       .only_for({InputForm::onnx_model, InputForm::onnx_test});
 }
 

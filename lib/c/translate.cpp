@@ -103,7 +103,8 @@ Operation to_operation(const dmlop_operation* operation) {
       .as = text_of(given.as),
       .confined_to = to_path(given.confined_to),
       .dimensions = to_dimensions(text_of(given.dimensions)),
-      .known_inputs = to_inputs(given.known_inputs, given.known_input_count, "known_inputs")};
+      .known_inputs = to_inputs(given.known_inputs, given.known_input_count, "known_inputs"),
+      .fuse = given.fuse != 0};
   if (given.text != nullptr && given.text_size != 0) made.text.assign(given.text, given.text_size);
   if (given.text != nullptr && given.text_size == 0) made.text = given.text;
   return made;

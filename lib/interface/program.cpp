@@ -56,6 +56,7 @@ ProgramSource source_of(const Operation& source) {
   return {.path = file_of(source),
           .text = source.text,
           .dimensions = source.dimensions,
+          .fuses = source.fuse,
           .size_source = onnx::SizeSource::call};
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "onnx/declaration.hpp"
 #include "onnx/fold.hpp"
+#include "onnx/fold_normalizations.hpp"
 #include "onnx/fuse.hpp"
 #include "onnx/importer.hpp"
 #include "onnx/needed.hpp"
@@ -114,6 +115,9 @@ std::optional<Imported> Importer::import() {
   for (const ValueInfo& output : model_.outputs) add_output(output);
   if (diagnostics_.size() > before) return std::nullopt;
   name_inputs();
+  if (request_.fuses)
+    fold_batch_normalizations(imported_.graph,
+                              [&](const std::string& wanted) { return names_.edges.free(wanted); });
   fuse_activations(imported_.graph, [&](const std::string& edge) {
     return request_.fuses || fused_.contains(edge);
   });

@@ -17,7 +17,7 @@ struct ImportRequest {
   NamedSizes dimensions = {};
   std::map<std::string, TensorData> files = {};  // of the model's inputs
   SharedConfinement confinement = {};            // of external data
-  bool fuses = false;                            // activations, as the provider does
+  bool fuses = false;                            // nodes, as ONNX Runtime does
   SizeSource size_source = SizeSource::files;
 };
 

@@ -21,7 +21,7 @@ struct ProgramSource {
   std::vector<Setting> settings = {};                    // for a description
   std::map<std::string, std::uint64_t> dimensions = {};  // of an ONNX model, by their names
   std::vector<NamedFile> inputs = {};                    // of an ONNX model; they become constants
-  bool fuses = false;                                    // activations of an ONNX model
+  bool fuses = false;                                    // nodes of an ONNX model
   onnx::SizeSource size_source = onnx::SizeSource::files;
   SharedConfinement confinement = {};  // of the path; null: any may be read
 };

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "graph/graph.hpp"
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
+#include "tensor/half.hpp"
 
 namespace dmlop::test::onnx_fused_test {
 namespace {
@@ -357,6 +359,130 @@ TEST_CASE("onnx fused: operators that the provider fused are those without \"Dml
         Case{"MatMul", {some_numbers({3, 4}), some_numbers({4, 2})}}})
     check(one, "LeakyRelu", {{"alpha", 0.25F}});
   for (const Case& one : {Case{"Add", {x, y}}, Case{"Sum", {x, y}}}) check(one, "Relu", {});
+}
+
+namespace {
+
+/// A constant of a model: different numbers from `least` to 6.25 more.
+std::string constant(const std::string& name, const Sizes& sizes, std::uint64_t seed,
+                     double least = -3.125, bool is_half = false) {
+  std::string raw;
+  for (const double number : some_numbers(sizes, seed).values) {
+    const double value = number + 3.125 + least;
+    const std::uint16_t bits = half_from_double(value);
+    raw += is_half ? std::string(reinterpret_cast<const char*>(&bits), sizeof bits)
+                   : raw_floats({static_cast<float>(value)});
+  }
+  return tensor(name, is_half ? 10 : 1, {sizes.begin(), sizes.end()}, raw);
+}
+
+/// A convolution in two groups and its batch normalization, which may have a bias and an
+/// activation.
+struct Normalized {
+  bool has_bias = true;
+  bool is_half = false;
+  std::string convolution = "Conv";
+  std::vector<std::string> more_nodes = {};  // behind the normalization, which writes "y"
+  std::string output = "y";
+  std::string variable = {};  // what a node computes
+
+  OnnxRun run(bool fuses) const {
+    const bool is_transposed = convolution == "ConvTranspose";
+    std::vector<std::string> nodes, constants, values;
+    std::map<std::string, Numbers> given;
+    const auto type = is_half ? DataType::Float16 : DataType::Float32;
+    const auto take = [&](const std::string& name, Numbers numbers) {
+      std::vector<std::string> sizes;
+      for (const std::uint64_t size : numbers.sizes) sizes.push_back(std::to_string(size));
+      values.push_back(value(name, sizes, is_half ? 10 : 1));
+      numbers.type = type;
+      given.emplace(name, std::move(numbers));
+    };
+    take("x", some_numbers({2, 4, 5, 6}, 1));
+    const auto add = [&](const std::string& name, const Sizes& sizes, std::uint64_t seed,
+                         double least) {
+      if (name == variable) {
+        nodes.push_back(node("Neg", {name + "/negative"}, {name}));
+        return take(name + "/negative", some_numbers(sizes, seed));
+      }
+      constants.push_back(constant(name, sizes, seed, least, is_half));
+    };
+    add("w", is_transposed ? Sizes{4, 3, 3, 2} : Sizes{6, 2, 3, 2}, 2, -3);
+    if (has_bias) add("b", {6}, 3, -3);
+    add("scale", {6}, 4, -3);
+    add("shift", {6}, 5, -3);
+    add("mean", {6}, 6, -3);
+    add("variance", {6}, 7, 0.25);
+    std::vector<std::string> of_convolution{"x", "w"};
+    if (has_bias) of_convolution.push_back("b");
+    nodes.push_back(node(convolution, of_convolution, {"conv"}, {integer("group", 2)}));
+    nodes.push_back(node("BatchNormalization", {"conv", "scale", "shift", "mean", "variance"},
+                         {"y"}, {real("epsilon", 0.125F)}));
+    nodes.insert(nodes.end(), more_nodes.begin(), more_nodes.end());
+    std::vector<std::string> outputs{value(output, {}, is_half ? 10 : 1)};
+    if (output == "conv") outputs.push_back(value("y", {}, is_half ? 10 : 1));
+    return run_onnx(
+        model({.nodes = nodes, .initializers = constants, .inputs = values, .outputs = outputs}),
+        given, fuses);
+  }
+
+  /// Checks how many operators are left, and that they compute nearly the same.
+  void check_left(std::size_t operators) const {
+    const OnnxRun folded = run(true), apart = run(false);
+    REQUIRE(folded.findings == "");
+    REQUIRE(apart.findings == "");
+    CHECK(count_of_operators(folded.graph) == operators);
+    REQUIRE(folded.outputs.size() == apart.outputs.size());
+    double largest = 0, error = 0;
+    for (std::size_t k = 0; k < apart.outputs.size(); ++k) {
+      REQUIRE(folded.outputs[k].sizes == apart.outputs[k].sizes);
+      for (std::size_t i = 0; i < apart.outputs[k].values.size(); ++i) {
+        largest = std::max(largest, std::abs(apart.outputs[k].values[i]));
+        error = std::max(error, std::abs(folded.outputs[k].values[i] - apart.outputs[k].values[i]));
+      }
+    }
+    CHECK(largest > 2);
+    CHECK(error < largest * (is_half ? 4e-3 : 1e-6));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("onnx fused: a batch normalization becomes part of the convolution before it") {
+  Normalized{}.check_left(1);
+  Normalized{.has_bias = false}.check_left(1);
+  Normalized{.is_half = true}.check_left(1);
+  Normalized{.more_nodes = {node("Relu", {"y"}, {"z"})}, .output = "z"}.check_left(1);
+  const OnnxRun run = Normalized{}.run(true);
+  // The constants of both nodes are gone.
+  CHECK(run.graph.nodes.size() == 4);  // the image, the filter, the bias and the convolution
+  CHECK(run.graph.nodes.back().name == "node of y");
+}
+
+TEST_CASE("onnx fused: a batch normalization stays if it is not all of what follows") {
+  Normalized{.more_nodes = {node("Add", {"y", "conv"}, {"z"})}, .output = "z"}.check_left(3);
+  Normalized{.output = "conv"}.check_left(2);
+  Normalized{.convolution = "ConvTranspose"}.check_left(2);
+  // Behind an activation, it normalizes something else.
+  Normalized{.more_nodes = {node("Relu", {"y"}, {"z"}),
+                            node("BatchNormalization", {"z", "scale", "shift", "mean", "variance"},
+                                 {"again"})},
+             .output = "again"}
+      .check_left(2);
+}
+
+TEST_CASE("onnx fused: a batch normalization stays if what it reads is known only when it runs") {
+  for (const char* name : {"w", "b", "scale", "shift", "mean"}) {
+    CAPTURE(name);
+    Normalized{.variable = name}.check_left(3);
+  }
+}
+
+TEST_CASE("onnx fused: constants that others read, too, stay as they are") {
+  const Normalized normalized{
+      .more_nodes = {node("InstanceNormalization", {"y", "scale", "shift"}, {"z"})}, .output = "z"};
+  normalized.check_left(2);
+  CHECK(normalized.run(true).graph.nodes.size() == 7);  // with the image and four constants
 }
 
 }  // namespace dmlop::test::onnx_fused_test

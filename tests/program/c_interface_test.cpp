@@ -319,6 +319,23 @@ TEST_CASE("C interface: an input of an ONNX model may be known when it is loaded
   dmlop_program_free(program);
 }
 
+TEST_CASE("C interface: nodes of an ONNX model are fused where the caller asks for it") {
+  const std::string file = samples + "onnx/model.onnx";
+  dmlop_operation source = DMLOP_OPERATION;
+  source.file = file.c_str();
+  source.dimensions = "batch=2";
+  for (const std::uint32_t fuse : {0U, 1U}) {
+    source.fuse = fuse;
+    dmlop_program* program = nullptr;
+    succeed([&](dmlop_error** error) { return dmlop_load(&source, &program, error); });
+    const Json report = json_of([&](char** text, dmlop_error** error) {
+      return dmlop_program_report(program, text, error);
+    });
+    CHECK(report["nodes"].size() == 3 - fuse);
+    dmlop_program_free(program);
+  }
+}
+
 TEST_CASE("C interface: inputs of 4 bits are passed as their type, or as bytes") {
   const Cpu cpu;
   const dmlop_operation source = operation_of(R"({

@@ -469,6 +469,16 @@ TEST_CASE("public programs: an input that was known from the start is not given 
   CHECK(std::string(failure.what()).find("the input \"x\" is a constant") != std::string::npos);
 }
 
+TEST_CASE("public programs: nodes of an ONNX model are fused where the caller asks for it") {
+  dmlop::Operation source{.file = samples + "onnx/model.onnx", .dimensions = {{"batch", 2}}};
+  CHECK(dmlop::Program(source).nodes().size() == 3);
+  source.fuse = true;
+  CHECK(dmlop::Program(source).nodes().size() == 2);
+  source = {.file = graph_file, .fuse = true};
+  CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
+        std::string("fuse is about the nodes of an ONNX model"));
+}
+
 TEST_CASE("public programs: whoever runs one as an operation is told to load it") {
   for (const std::string& file :
        {graph_file, samples + "onnx/model.onnx", samples + "attention_block/model.json"}) {

@@ -527,6 +527,12 @@ def test_onnx_models():
     )
     with pytest.raises(dmlop.Usage):
         dmlop.load(SAMPLES / "graph/graph.json", known_inputs={"x": x})
+    fused = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2}, fuse=True)
+    assert len(fused.nodes) == len(model.nodes) - 1
+    assert np.array_equal(fused.run({"x": x}, device="cpu")[name], result[name])
+    assert "fuse is about the nodes of an ONNX model" in refusal(
+        dmlop.Usage, lambda: dmlop.load(SAMPLES / "graph/graph.json", fuse=True)
+    )
 
 
 NAMES = ["a=b", "=", "a=1", "a,b", ",", "a=b,c=d", "a b", " ", '"a"', "'", "a\\b", "a/b", "/", "../a", "a:b", "[0]", "a[0]",

@@ -121,9 +121,12 @@ typedef struct dmlop_operation {
    * on their elements. They are no inputs of the program then. May be NULL. */
   const dmlop_tensor* known_inputs;
   size_t known_input_count;
+  /* Of an ONNX model, 1: activations and batch normalizations become part of the operators before
+   * them, as in ONNX Runtime. It runs faster, and rounds less. */
+  uint32_t fuse;
 } dmlop_operation;
 #define DMLOP_OPERATION \
-  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+  { sizeof(dmlop_operation), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /* What a call that may take long gets. NULL stands for DMLOP_CALL. */
 typedef struct dmlop_call {

@@ -95,6 +95,7 @@ class Source:
         confined_to: Any = None,
         dimensions: Optional[Mapping[str, int]] = None,
         known_inputs: Optional[Mapping[str, Any]] = None,
+        fuse: bool = False,
     ):
         self.text: Optional[bytes] = None
         self.file: Optional[str] = None
@@ -118,7 +119,7 @@ class Source:
         self._views = [view(name, value, packed=True) for name, value in known.items()]
         self._known = make_structs(list(known), self._views, True) if known else None
         self.struct = OperationStruct(
-            sizeof(OperationStruct), self._keep[0], size, *self._keep[1:], self._known, len(known)
+            sizeof(OperationStruct), self._keep[0], size, *self._keep[1:], self._known, len(known), bool(fuse)
         )
 
     def _read(self, op: Any, fields: Dict[str, Any]) -> None:
@@ -295,16 +296,17 @@ def check(
     confined_to: Any = None,
     dimensions: Optional[Mapping[str, int]] = None,
     known_inputs: Optional[Mapping[str, Any]] = None,
+    fuse: bool = False,
     **fields: Any,
 ) -> Report:
     """Checks an operation, and that the inputs given fit it, or a program.
 
     Raises dmlop.Invalid whose `findings` are all mistakes, with place, rule and remedy. `judge`
-    says who decides what is valid: "page" or "directml-1.15.4". `dimensions` and `known_inputs` are
-    those of dmlop.load().
+    says who decides what is valid: "page" or "directml-1.15.4". `dimensions`,
+    `known_inputs` and `fuse` are those of dmlop.load().
     """
     named = _split(op, fields, inputs)
-    source = Source(op, fields, feature_level, judge, confined_to, dimensions, known_inputs)
+    source = Source(op, fields, feature_level, judge, confined_to, dimensions, known_inputs, fuse)
     given = _Inputs(source, arrays, named)
     views = [view(name, value) for name, value in zip(given.names, given.values)]
     structs = make_structs(given.names, views, True)

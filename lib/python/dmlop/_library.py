@@ -43,6 +43,7 @@ class OperationStruct(ctypes.Structure):
         ("dimensions", c_char_p),
         ("known_inputs", POINTER(TensorStruct)),
         ("known_input_count", c_size_t),
+        ("fuse", c_uint32),
     ]
 
 

@@ -103,11 +103,14 @@ def load(
     confined_to: Any = None,
     dimensions: Optional[Mapping[str, int]] = None,
     known_inputs: Optional[Mapping[str, Any]] = None,
+    fuse: bool = False,
 ) -> Program:
     """Reads and checks a program: a path, also of a folder, bytes, JSON text, or a dict as in JSON.
     `dimensions` are the sizes of an ONNX model's dimensions that have a name. `known_inputs` are
     inputs of an ONNX model that become constants, because sizes or fields of its operators depend
-    on their elements; they are not given to `run`."""
+    on their elements; they are not given to `run`. With `fuse`, activations and batch
+    normalizations of an ONNX model become part of the operators before them, as in ONNX Runtime: it
+    runs faster, and rounds less."""
     return Program(
-        Source(program, None, feature_level, judge, confined_to, dimensions, known_inputs)
+        Source(program, None, feature_level, judge, confined_to, dimensions, known_inputs, fuse)
     )

@@ -1,0 +1,259 @@
+#include "onnx/fold_normalizations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "tensor/data_type.hpp"
+#include "tensor/half.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// FLOAT32 or FLOAT16; nothing for others.
+std::optional<DataType> real_type(const GraphTensor& tensor) {
+  if (tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT32") return DataType::Float32;
+  if (tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT16") return DataType::Float16;
+  return std::nullopt;
+}
+
+Numbers numbers_of(std::span<const std::byte> bytes, DataType type) {
+  Numbers numbers(bytes.size() / size_of(type));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::byte* from = bytes.data() + i * size_of(type);
+    if (type == DataType::Float32) {
+      float number = 0;
+      std::memcpy(&number, from, sizeof number);
+      numbers[i] = number;
+    } else {
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, from, sizeof bits);
+      numbers[i] = half_to_float(bits);
+    }
+  }
+  return numbers;
+}
+
+std::vector<std::byte> bytes_of_numbers(const Numbers& numbers, DataType type) {
+  std::vector<std::byte> bytes(numbers.size() * size_of(type));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::byte* to = bytes.data() + i * size_of(type);
+    if (type == DataType::Float32) {
+      const auto number = static_cast<float>(numbers[i]);
+      std::memcpy(to, &number, sizeof number);
+    } else {
+      const std::uint16_t bits = half_from_double(numbers[i]);
+      std::memcpy(to, &bits, sizeof bits);
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t elements_of_constant(const GraphTensor& tensor) {
+  return std::accumulate(tensor.sizes.begin(), tensor.sizes.end(), std::uint64_t{1},
+                         [](std::uint64_t count, std::uint32_t size) { return count * size; });
+}
+
+const GraphValue* find_attribute(const GraphOperator& operation, std::string_view name) {
+  for (const GraphAttribute& attribute : operation.attributes) {
+    if (attribute.name == name) return &attribute.value;
+  }
+  return nullptr;
+}
+
+bool has_activation(const GraphOperator& operation) {
+  const GraphValue* value = find_attribute(operation, "FusedActivation");
+  return value != nullptr && !std::holds_alternative<std::monostate>(*value);
+}
+
+/// A flag, or a direction that is backward.
+bool is_set(const GraphOperator& operation, std::string_view name) {
+  const GraphValue* value = find_attribute(operation, name);
+  const auto* number = value != nullptr ? std::get_if<std::uint32_t>(value) : nullptr;
+  return number != nullptr && *number != 0;
+}
+
+bool is_operator(const GraphNode& node, std::string_view type) {
+  const auto* operation = std::get_if<GraphOperator>(&node.content);
+  return operation != nullptr && operation->type == "DML_OPERATOR_" + std::string(type);
+}
+
+/// What a normalization does to each channel: x * factor + term.
+struct ChannelFactors {
+  Numbers factors, terms;
+};
+
+/// The filter and the bias of a convolution with its normalization.
+struct Folded {
+  GraphTensor filter, bias;
+  Numbers weights, terms;
+};
+
+class Folding {
+ public:
+  Folding(Graph& graph, const std::function<std::string(const std::string&)>& free_edge)
+      : graph_(graph), free_edge_(free_edge) {
+    for (const std::string& output : graph.outputs) ++readers_[output];
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const std::string& input : graph.nodes[i].inputs) ++readers_[input];
+      for (const std::string& output : graph.nodes[i].outputs) writers_[output] = i;
+    }
+  }
+
+  void fold() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (is_operator(graph_.nodes[i], "BATCH_NORMALIZATION")) fold(i);
+    }
+    std::vector<GraphNode> kept;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::ranges::move(made_[i], std::back_inserter(kept));
+      if (!is_gone(i)) kept.push_back(std::move(graph_.nodes[i]));
+    }
+    graph_.nodes = std::move(kept);
+  }
+
+ private:
+  // The numbers of a constant in memory that is packed and has so many elements; nothing if it is
+  // something else.
+  std::optional<Numbers> read(const GraphUse& use, DataType type, std::uint64_t elements) const {
+    const auto writer = writers_.find(use.edge);
+    const bool has_shape = use.tensor != nullptr && real_type(*use.tensor) == type &&
+                           !use.tensor->strides && elements_of_constant(*use.tensor) == elements;
+    if (!has_shape || writer == writers_.end()) return std::nullopt;
+    const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[writer->second].content);
+    if (constant == nullptr || constant->name || !constant->path.empty()) return std::nullopt;
+    const auto& view = constant->view;
+    const std::span<const std::byte> bytes =
+        view ? view->bytes : std::span<const std::byte>(constant->bytes);
+    if (bytes.size() != elements * size_of(type)) return std::nullopt;
+    Numbers numbers = numbers_of(bytes, type);
+    if (view && view->file)
+      with_context("reading " + view->path, [&] { view->file->require_intact(); });
+    return numbers;
+  }
+
+  // What the page says: scale * (x - mean) / sqrt(variance + epsilon) + bias.
+  std::optional<ChannelFactors> channels_of(const GraphOperator& operation,
+                                            const std::vector<GraphUse>& uses, DataType type,
+                                            std::uint64_t count) const {
+    const GraphValue* epsilon = find_attribute(operation, "Epsilon");
+    if (uses.size() != 5 || epsilon == nullptr || !std::holds_alternative<float>(*epsilon) ||
+        !is_set(operation, "Spatial") || has_activation(operation))
+      return std::nullopt;
+    const auto means = read(uses[1], type, count), variances = read(uses[2], type, count);
+    const auto scales = read(uses[3], type, count), biases = read(uses[4], type, count);
+    if (!means || !variances || !scales || !biases) return std::nullopt;
+    ChannelFactors channels;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double variance = (*variances)[i] + static_cast<double>(std::get<float>(*epsilon));
+      channels.factors.push_back((*scales)[i] / std::sqrt(variance));
+      channels.terms.push_back((*biases)[i] - (*means)[i] * channels.factors.back());
+    }
+    return channels;
+  }
+
+  std::optional<Folded> folded(const GraphNode& convolving, const GraphNode& normalizing) const {
+    const auto& convolution = std::get<GraphOperator>(convolving.content);
+    const auto& normalization = std::get<GraphOperator>(normalizing.content);
+    const auto read_by = uses_of(convolving.inputs, convolution.inputs);
+    const auto read_after = uses_of(normalizing.inputs, normalization.inputs);
+    const bool is_plain = read_by && read_by->size() >= 2 && (*read_by)[1].tensor != nullptr &&
+                          read_after && !is_set(convolution, "Direction") &&
+                          !has_activation(convolution) &&
+                          convolution.outputs == normalization.outputs &&
+                          convolution.outputs.front() == normalization.inputs.front();
+    const auto type = is_plain ? real_type(*(*read_by)[1].tensor) : std::nullopt;
+    if (!type) return std::nullopt;
+    const GraphTensor& filter = *(*read_by)[1].tensor;
+    const std::uint64_t channels = filter.sizes.front();
+    auto weights = read((*read_by)[1], *type, elements_of_constant(filter));
+    const auto after = channels_of(normalization, *read_after, *type, channels);
+    const bool has_bias = read_by->size() > 2 && !(*read_by)[2].edge.empty();
+    auto terms = has_bias ? read((*read_by)[2], *type, channels) : Numbers(channels);
+    if (!weights || !after || !terms) return std::nullopt;
+    const std::size_t each = weights->size() / channels;
+    for (std::size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= after->factors[i / each];
+    for (std::size_t i = 0; i < channels; ++i)
+      (*terms)[i] = (*terms)[i] * after->factors[i] + after->terms[i];
+    // The bias is described as that of the normalization.
+    return Folded{filter, *(*read_after)[4].tensor, std::move(*weights), std::move(*terms)};
+  }
+
+  void fold(std::size_t at) {
+    GraphNode& normalizing = graph_.nodes[at];
+    const std::string between = normalizing.inputs.front();
+    const auto writer = writers_.find(between);
+    if (writer == writers_.end() || readers_[between] != 1) return;
+    GraphNode& convolving = graph_.nodes[writer->second];
+    if (!is_operator(convolving, "CONVOLUTION")) return;
+    const auto folded = this->folded(convolving, normalizing);
+    if (!folded) return;
+    for (const std::string& edge : convolving.inputs) --readers_[edge];
+    for (const std::string& edge : normalizing.inputs) --readers_[edge];
+    const std::string image = convolving.inputs.front();
+    ++readers_[image];
+    auto& convolution = std::get<GraphOperator>(convolving.content);
+    convolution.inputs = {convolution.inputs.front(), folded->filter, folded->bias};
+    const DataType type = *real_type(folded->filter);
+    convolving.inputs = {image,
+                         add_constant(writer->second, convolving.name + "/filter",
+                                      bytes_of_numbers(folded->weights, type)),
+                         add_constant(writer->second, convolving.name + "/bias",
+                                      bytes_of_numbers(folded->terms, type))};
+    convolving.name = normalizing.name;
+    convolving.outputs = normalizing.outputs;
+    graph_.sizes.erase(between);
+    writers_[convolving.outputs.front()] = writer->second;
+    gone_.insert(at);
+  }
+
+  std::string add_constant(std::size_t before, const std::string& wanted,
+                           std::vector<std::byte> bytes) {
+    const std::string edge = free_edge_(wanted);
+    GraphNode& node = made_[before].emplace_back();
+    node.name = edge;
+    node.content = GraphConstant{.bytes = std::move(bytes)};
+    node.outputs = {edge};
+    return edge;
+  }
+
+  // Normalizations that are part of a convolution now, and constants that nothing reads any more.
+  bool is_gone(std::size_t at) const {
+    const GraphNode& node = graph_.nodes[at];
+    if (!std::holds_alternative<GraphConstant>(node.content)) return gone_.contains(at);
+    return std::ranges::all_of(node.outputs, [&](const std::string& output) {
+      const auto found = readers_.find(output);
+      return found != readers_.end() && found->second == 0;
+    });
+  }
+
+  Graph& graph_;
+  const std::function<std::string(const std::string&)>& free_edge_;
+  std::map<std::string, std::size_t> readers_;
+  std::map<std::string, std::size_t> writers_;
+  std::map<std::size_t, std::vector<GraphNode>> made_;  // constants, by the node that reads them
+  std::set<std::size_t> gone_;
+};
+
+}  // namespace
+
+void fold_batch_normalizations(Graph& graph,
+                               const std::function<std::string(const std::string&)>& free_edge) {
+  Folding(graph, free_edge).fold();
+}
+
+}  // namespace dmlop::onnx
