@@ -127,7 +127,8 @@ GraphRun run_once(const Model& model, Runtime& runtime, bool is_gpu) {
 
 /// Runs a graph again and again, whose edges stay where they are.
 GraphTimes time_graph(const Model& model, Backend& backend, const BenchOptions& options) {
-  Runtime runtime(model, backend, options.execution);
+  Runtime runtime(model, backend, options.execution,
+                  std::make_shared<PreparedModel>(model, PreparedModel::Keep::plans_and_constants));
   run_nodes(model, runtime);  // makes what the device needs, and is not counted
   std::vector<GraphRun> runs;
   Stopwatch clock;

@@ -250,8 +250,20 @@ void apply_function(const NumberFunction& function, std::span<float> numbers) {
   }
 }
 
-void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
-                  std::uint64_t end, Output& output) {
+/// Calls run(begin, end, output) for each range of a part.
+template <typename Run>
+void for_each_range(const Part& part, Stores stores, std::size_t size, const Destination& to,
+                    Run&& run) {
+  for (std::uint64_t i = 0; i < part.count; ++i) {
+    const std::uint64_t begin = part.begin + i * part.step;
+    Output output(to.to + i * to.pitch, stores, size);
+    run(begin, begin + part.length, output);
+    output.finish();
+  }
+}
+
+void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, const Part& part, Stores stores,
+                  const Destination& to) {
   const Cast cast = find_cast(kernel.inputs[0].type, kernel.output_type);
   const std::uint64_t stride = kernel.inputs[0].strides.back();
   const std::size_t input_size = size_of(kernel.inputs[0].type);
@@ -265,12 +277,16 @@ void execute_cast(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t 
     }
     cast(from, count, to);
   };
-  stretches.run(begin, end, false, output, [&](std::uint64_t at, std::size_t count, std::byte* to) {
+  const auto cast_stretch = [&](std::uint64_t at, std::size_t count, std::byte* to) {
     stretches.for_each_piece(0, at, count,
-                             [&](const std::byte* from, std::size_t first, std::size_t part) {
-                               cast_piece(from, part, to + first * output_size);
+                             [&](const std::byte* from, std::size_t first, std::size_t here) {
+                               cast_piece(from, here, to + first * output_size);
                              });
-  });
+  };
+  for_each_range(part, stores, output_size, to,
+                 [&](std::uint64_t begin, std::uint64_t end, Output& output) {
+                   stretches.run(begin, end, false, output, cast_stretch);
+                 });
 }
 
 bool computes_bytes(const ElementWiseKernel& kernel) {
@@ -280,25 +296,33 @@ bool computes_bytes(const ElementWiseKernel& kernel) {
                      [](const ElementWiseInput& input) { return size_of(input.type) == 1; });
 }
 
-void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, std::uint64_t begin,
-                          std::uint64_t end, Output& output) {
-  if (kernel.expression == Expression::cast)
-    return execute_cast(kernel, inputs, begin, end, output);
-  if (computes_bytes(kernel))
-    return ElementWise<std::uint8_t>(kernel, inputs).run(begin, end, output);
+template <typename T>
+void execute_as(const ElementWiseKernel& kernel, Inputs inputs, const Part& part, Stores stores,
+                const Destination& to) {
+  ElementWise<T> element_wise(kernel, inputs);
+  for_each_range(part, stores, size_of(kernel.output_type), to,
+                 [&](std::uint64_t begin, std::uint64_t end, Output& output) {
+                   element_wise.run(begin, end, output);
+                 });
+}
+
+void execute_element_wise(const ElementWiseKernel& kernel, Inputs inputs, const Part& part,
+                          Stores stores, const Destination& to) {
+  if (kernel.expression == Expression::cast) return execute_cast(kernel, inputs, part, stores, to);
+  if (computes_bytes(kernel)) return execute_as<std::uint8_t>(kernel, inputs, part, stores, to);
   switch (kernel.compute) {
     case ComputeType::float32:
-      return ElementWise<float>(kernel, inputs).run(begin, end, output);
+      return execute_as<float>(kernel, inputs, part, stores, to);
     case ComputeType::float64:
-      return ElementWise<double>(kernel, inputs).run(begin, end, output);
+      return execute_as<double>(kernel, inputs, part, stores, to);
     case ComputeType::int32:
-      return ElementWise<std::int32_t>(kernel, inputs).run(begin, end, output);
+      return execute_as<std::int32_t>(kernel, inputs, part, stores, to);
     case ComputeType::uint32:
-      return ElementWise<std::uint32_t>(kernel, inputs).run(begin, end, output);
+      return execute_as<std::uint32_t>(kernel, inputs, part, stores, to);
     case ComputeType::int64:
-      return ElementWise<std::int64_t>(kernel, inputs).run(begin, end, output);
+      return execute_as<std::int64_t>(kernel, inputs, part, stores, to);
     case ComputeType::uint64:
-      return ElementWise<std::uint64_t>(kernel, inputs).run(begin, end, output);
+      return execute_as<std::uint64_t>(kernel, inputs, part, stores, to);
   }
 }
 
@@ -320,10 +344,7 @@ PartShape part_shape(const ElementWiseKernel&, std::uint64_t) {
 
 void run_part(const ElementWiseKernel& kernel, Inputs inputs, const Part& part, Stores stores,
               Destinations outputs) {
-  run_stretch(stores, part, size_of(kernel.output_type), outputs.front(),
-              [&](std::uint64_t begin, std::uint64_t end, Output& output) {
-                DMLOP_BEST_SIMD(execute_element_wise)(kernel, inputs, begin, end, output);
-              });
+  DMLOP_BEST_SIMD(execute_element_wise)(kernel, inputs, part, stores, outputs.front());
 }
 
 }  // namespace dmlop::cpu

@@ -53,10 +53,13 @@ void run_part(const IndexMapKernel& kernel, Inputs inputs, const Part& part, Sto
               });
 }
 
-Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads) {
+Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads, ConstantInputs* constants) {
   return std::visit(
       [&]<typename Kind>(const Kind& kind) -> Prepared {
-        if constexpr (Prepares<Kind>) return prepare(kind, inputs, threads);
+        if constexpr (KeepsConstants<Kind>)
+          return prepare(kind, inputs, threads, constants);
+        else if constexpr (Prepares<Kind>)
+          return prepare(kind, inputs, threads);
         return nullptr;
       },
       kernel);
@@ -76,6 +79,16 @@ void execute_part(const Kernel& kernel, Inputs inputs, const Preparation* prepar
   if (stores == Stores::streaming) finish_streams();
 }
 
+bool computes_in_place(const Kernel& kernel, std::size_t input) {
+  const auto* element_wise = std::get_if<ElementWiseKernel>(&kernel);
+  if (element_wise == nullptr || element_wise->expression == Expression::cast) return false;
+  for (const ElementWiseInput& one : element_wise->inputs) {
+    if (one.constant || input-- > 0) continue;
+    return is_packed(*element_wise, one) && size_of(one.type) == size_of(element_wise->output_type);
+  }
+  return false;
+}
+
 void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
                   Destinations outputs) {
   const Prepared prepared = prepare(kernel, inputs, 1);
@@ -89,11 +102,10 @@ void execute(const Kernel& kernel, Inputs inputs, std::uint64_t begin, std::uint
                Stores::cached, {&destination, 1});
 }
 
-void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+void execute_all(const Kernel& kernel, Inputs inputs, const Preparation* prepared, unsigned threads,
                  std::span<std::byte* const> outputs) {
   std::vector<std::size_t> sizes;
   for (std::size_t k = 0; k < outputs.size(); ++k) sizes.push_back(output_element_size(kernel, k));
-  const Prepared prepared = prepare(kernel, inputs, threads);
   const Parts parts(kernel, part_bytes);
   const bool is_small = parts.elements() * sizes.front() < streamed_bytes;
   const Stores stores = is_small ? Stores::cached : Stores::streaming;
@@ -102,8 +114,14 @@ void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
     std::vector<Destination> destinations;
     for (std::size_t k = 0; k < outputs.size(); ++k)
       destinations.push_back({outputs[k] + part.begin * sizes[k], part.step * sizes[k]});
-    execute_part(kernel, inputs, prepared.get(), part, stores, destinations);
+    execute_part(kernel, inputs, prepared, part, stores, destinations);
   });
+}
+
+void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 std::span<std::byte* const> outputs) {
+  const Prepared prepared = prepare(kernel, inputs, threads);
+  execute_all(kernel, inputs, prepared.get(), threads, outputs);
 }
 
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads, std::byte* output) {

@@ -33,12 +33,19 @@ using Destinations = std::span<const Destination>;
 /// part; null where they share nothing. Errors: as parallel_for().
 class Preparation;
 using Prepared = std::shared_ptr<const Preparation>;
-Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads);
+/// Of constant inputs, what the next runs need is kept; null: none are known.
+class ConstantInputs;
+Prepared prepare(const Kernel& kernel, Inputs inputs, unsigned threads,
+                 ConstantInputs* constants = nullptr);
 
 /// Computes a part of the outputs (cpu/parts.hpp), each to its destination. Streaming is for
 /// outputs that no cache can hold and that nothing reads soon.
 void execute_part(const Kernel& kernel, Inputs inputs, const Preparation* prepared,
                   const Part& part, Stores stores, Destinations outputs);
+/// Whether a kernel with one output computes each element of it from the same element of an input,
+/// and from nothing else of that input, which may stand where the output does. Then the parts of
+/// any kernel are parts of it.
+bool computes_in_place(const Kernel& kernel, std::size_t input);
 /// The same for a part that stands alone: the calling thread prepares it.
 void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores stores,
                   Destinations outputs);
@@ -47,6 +54,9 @@ void execute_part(const Kernel& kernel, Inputs inputs, const Part& part, Stores 
 inline constexpr Threshold part_bytes{std::uint64_t{1} << 20, 48};
 
 /// Computes the whole of each output into memory, spread over `threads`. Errors: interrupted.
+void execute_all(const Kernel& kernel, Inputs inputs, const Preparation* prepared, unsigned threads,
+                 std::span<std::byte* const> outputs);
+/// The same with what it prepares.
 void execute_all(const Kernel& kernel, Inputs inputs, unsigned threads,
                  std::span<std::byte* const> outputs);
 /// The same for a kernel with one output.

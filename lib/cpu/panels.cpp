@@ -12,6 +12,7 @@
 // After it:
 #include "cpu/powers-inl.hpp"
 #include "cpu/simd-inl.hpp"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 // Sums of a tile are in registers only where a loop over its rows is unrolled.
@@ -50,6 +51,9 @@ struct PackedRows {
     return [data = data](std::size_t r, std::size_t k)
                HWY_ATTR { return data[k * packed_rows + r]; };
   }
+  // The same of the panel behind it, which is next. It may come from memory: a processor does not
+  // see it coming across pages.
+  const T* next(std::size_t k, std::size_t depth) const { return data + (depth + k) * packed_rows; }
 };
 
 /// Rows that are no panel: element k of row r is data[r * stride + k].
@@ -59,6 +63,8 @@ struct PlacedRows {
   const T* data;
   std::size_t count;  // those behind the last are read as it
   std::size_t stride;
+
+  const T* next(std::size_t k, std::size_t) const { return data + k; }
 
   template <std::size_t rows>
   HWY_INLINE auto tile() const {
@@ -96,6 +102,7 @@ HWY_INLINE void multiply_tile(std::size_t depth, const Rows& left, const Panel& 
   }
   for (std::size_t k = 0; k < depth; ++k) {
     const T* HWY_RESTRICT right = panel.at(k);
+    hwy::Prefetch(left.next(k, depth));
     hn::Vec<decltype(d)> b[used];
     for (std::size_t v = 0; v < used; ++v) b[v] = hn::LoadU(d, right + v * lanes);
     DMLOP_UNROLL

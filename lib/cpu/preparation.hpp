@@ -26,12 +26,17 @@ concept Prepares = std::same_as<Kind, ReduceKernel> || std::same_as<Kind, ScanKe
     std::same_as<Kind, TopKKernel> || std::same_as<Kind, UnpoolKernel> ||
     std::same_as<Kind, RecurrentKernel> || std::same_as<Kind, ProductKernel>;
 
+/// Kinds that keep what they made of constant inputs (cpu/constant_inputs.hpp).
+template <typename Kind>
+concept KeepsConstants = std::same_as<Kind, ProductKernel>;
+
 /// Computes what the parts of a kernel share; nothing where they share nothing.
 std::unique_ptr<const Preparation> prepare(const ReduceKernel& kernel, Inputs inputs,
                                            unsigned threads);
 
+/// The same, with constant inputs; null: none are known.
 std::unique_ptr<const Preparation> prepare(const ProductKernel& kernel, Inputs inputs,
-                                           unsigned threads);
+                                           unsigned threads, ConstantInputs* constants);
 
 std::unique_ptr<const Preparation> prepare(const TopKKernel& kernel, Inputs inputs,
                                            unsigned threads);

@@ -199,8 +199,7 @@ class Product {
       if (streamed != nullptr) {
         return RightBlock<T>{streamed + k * kernel_.right_depth_stride, kernel_.right_depth_stride};
       }
-      const T* shared =
-          shared_ != nullptr ? shared_->right().at(block.batch, block.column, k, count) : nullptr;
+      const T* shared = shared_columns(block, k, count);
       if (shared != nullptr) return RightBlock<T>{shared};
       packing_.pack_right(operands, columns_of(block), k, count, to);
       return RightBlock<T>{to};
@@ -246,11 +245,17 @@ class Product {
 
   LeftBlock<T> left_panels(const Block& block, const ProductOperands& operands, std::uint64_t k,
                            std::size_t count, T* to) {
-    const T* shared =
-        shared_ != nullptr ? shared_->left().at(block.batch, block.row, k, count) : nullptr;
-    if (shared != nullptr) return {shared};
+    const SidePanels<T>* shared = shared_ != nullptr ? shared_->left() : nullptr;
+    const T* panels = shared != nullptr ? shared->at(block.batch, block.row, k, count) : nullptr;
+    if (panels != nullptr) return {panels};
     packing_.pack_left(operands, {block.row, block.rows}, k, count, to);
     return {to};
+  }
+
+  // Null if they have to be packed.
+  const T* shared_columns(const Block& block, std::uint64_t k, std::size_t count) const {
+    const SidePanels<T>* shared = shared_ != nullptr ? shared_->right() : nullptr;
+    return shared != nullptr ? shared->at(block.batch, block.column, k, count) : nullptr;
   }
 
   // Whether nothing follows the sums but a factor, or a number that is added to all of a row.

@@ -93,14 +93,17 @@ Execution Backend::execute(const Plan& plan, SlotBytes inputs, const ExecutionOp
 }
 
 Execution Backend::execute_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs,
-                                const ExecutionOptions& options) {
+                                const ExecutionOptions& options, HostPlan* on_host) {
   Execution execution{.times = {}, .device = spec(), .notice = {}};
   const auto copy = [&](std::size_t slot, std::uint64_t offset, std::span<const std::byte> bytes) {
     std::copy(bytes.begin(), bytes.end(), outputs[slot].data() + offset);
   };
   if (run_on_gpu(plan, inputs, options, copy, execution)) return execution;
   require_room(plan, options);
-  run_on_host_into(plan, inputs, outputs, threads_of(options));
+  if (on_host != nullptr)
+    on_host->run_into(inputs, outputs, threads_of(options));
+  else
+    HostPlan(plan).run_into(inputs, outputs, threads_of(options));
   return execution;
 }
 

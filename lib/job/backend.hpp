@@ -39,6 +39,8 @@ struct Execution {
   std::string notice;  // one line for the user where that was not the backend's GPU; else ""
 };
 
+class HostPlan;
+
 class Backend {
  public:
   /// The CPU.
@@ -65,9 +67,10 @@ class Backend {
   Execution execute(const Plan& plan, SlotBytes inputs, const ExecutionOptions& options,
                     const OutputSink& sink);
 
-  /// The same, with outputs in memory. Errors: as execute, without a sink.
+  /// The same, with outputs in memory. `on_host` is the plan as the CPU runs it again and again;
+  /// null: it runs once. Errors: as execute, without a sink.
   Execution execute_into(const Plan& plan, SlotBytes inputs, SlotMemory outputs,
-                         const ExecutionOptions& options);
+                         const ExecutionOptions& options, HostPlan* on_host = nullptr);
 
   /// What lets memory of the GPU go that need not be held, and says whether there was any; called
   /// when there is no room. Set before anything runs.

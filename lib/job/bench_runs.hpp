@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "job/bench.hpp"
+#include "job/host_plan.hpp"
 
 namespace dmlop {
 
@@ -25,17 +26,18 @@ Bytes bench_bytes(std::uint64_t count);
 /// Runs a plan on the CPU again and again, all of it in memory.
 class PlanInMemory {
  public:
-  /// The inputs, by slot, must outlive it.
+  /// The plan and the inputs, by slot, must outlive it.
   PlanInMemory(const Plan& plan, SlotBytes inputs, unsigned threads);
   void run();
-  const Bytes& output(std::size_t slot) const { return written_[slot]; }
+  const Bytes& output(std::size_t slot) const { return outputs_[slot]; }
 
  private:
-  Plan plan_;
+  HostPlan plan_;
   SlotBytes inputs_;
   unsigned threads_;
   KeptThreads kept_threads_;
-  std::vector<Bytes> written_;  // by slot
+  std::vector<Bytes> outputs_;  // by slot
+  std::vector<std::span<std::byte>> memory_;
 };
 
 /// Warms up, then runs until both minima of the options are met; sorted seconds.

@@ -65,6 +65,8 @@ struct BufferRange {
   std::size_t resource = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
+
+  bool operator==(const BufferRange&) const = default;
 };
 
 struct TensorBinding {

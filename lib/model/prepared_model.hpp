@@ -1,5 +1,5 @@
-// What all runs of a model on one device have in common: the plans of its operators and, on a GPU,
-// the resources that no dispatch writes.
+// What all runs of a model on one device have in common: the plans of its operators, on a GPU the
+// resources that no dispatch writes, and on the CPU what its kernels made of these.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/device.hpp"
+#include "job/host_plan.hpp"
 #include "model/model.hpp"
 #include "ops/plan.hpp"
 
@@ -18,15 +19,17 @@ class PreparedModel {
  public:
   enum class Keep { plans, plans_and_constants };
 
-  /// Constants are those resources that have values now and that no dispatch writes. They are kept
-  /// on the device for the next run only if `keep` says so. The model must outlive it.
+  /// Constants are those resources that have values now and that no dispatch writes. They, and what
+  /// is made of them, are kept for the next run only if `keep` says so. The model must outlive it.
   explicit PreparedModel(const Model& model, Keep keep = Keep::plans);
 
   /// The plan of a dispatchable, which is made when it is first asked for. Errors: as make_plan().
   const Plan& plan(std::size_t dispatchable);
+  /// The same plan as the CPU runs it. Errors: the same.
+  HostPlan& host_plan(std::size_t dispatchable);
   /// Whether a dispatch writes the resource.
   bool is_written(std::size_t resource) const { return is_written_[resource]; }
-  /// Whether the resource is a constant that is kept on the device.
+  /// Whether the resource is a constant that is kept.
   bool is_kept(std::size_t resource) const { return is_kept_[resource]; }
   /// Such a constant on the device; null if it is not there.
   std::shared_ptr<gpu::ResidentBuffer> constant(std::size_t resource);
@@ -37,11 +40,17 @@ class PreparedModel {
   bool give_up_constants();
 
  private:
+  const Plan& made_plan(std::size_t dispatchable);
+  bool is_constant(std::size_t dispatchable, const Slot& slot) const;
+
   const Model& model_;
-  std::vector<bool> is_written_;  // each resource
-  std::vector<bool> is_kept_;     // each resource
+  std::vector<bool> is_written_;                                 // each resource
+  std::vector<bool> is_kept_;                                    // each resource
+  std::vector<std::vector<const DispatchCommand*>> dispatches_;  // of each dispatchable
   std::mutex mutex_;
-  std::vector<std::unique_ptr<const Plan>> plans_;  // of each dispatchable; null: not made yet
+  // Of each dispatchable; null: not made yet.
+  std::vector<std::unique_ptr<const Plan>> plans_;
+  std::vector<std::unique_ptr<HostPlan>> host_plans_;
   std::vector<std::shared_ptr<gpu::ResidentBuffer>>
       constants_;  // of each resource; null: not there
 };

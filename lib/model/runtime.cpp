@@ -283,13 +283,17 @@ std::optional<gpu::ResidentWork> Runtime::resident_work(const BoundPlan& bound) 
   return work;
 }
 
-Execution Runtime::dispatch_from_host(const BoundPlan& bound) {
+Execution Runtime::dispatch_from_host(const BoundPlan& bound, const DispatchCommand& command) {
   const Step step = this->step(bound);
   const auto outputs = step.plan.slots_of(SlotKind::output);
   for (const std::size_t slot : outputs) bound.slots[slot].memory->device_is_current = false;
   const bool is_in_place = overlaps_inputs(step);
-  if (!is_in_place && has_packed_outputs(step))
-    return backend_.execute_into(step.plan, step.inputs(), step.outputs(), options_);
+  if (!is_in_place && has_packed_outputs(step)) {
+    // What is kept would count as temporary.
+    const bool is_kept = !backend_.is_gpu() && options_.host_memory_bytes == 0;
+    return backend_.execute_into(step.plan, step.inputs(), step.outputs(), options_,
+                                 is_kept ? &prepared_->host_plan(command.dispatchable) : nullptr);
+  }
   const auto scatter = [&](std::size_t slot, std::uint64_t offset,
                            std::span<const std::byte> bytes) {
     Scatter(step.slots[slot], step.plan.slots[slot].element_size).write(offset, bytes);
@@ -354,7 +358,7 @@ Execution Runtime::dispatch(const DispatchCommand& command) {
     if (work)
       backend_.execute_resident(std::span(&*work, 1), execution.times);
     else
-      execution = dispatch_from_host(bound);
+      execution = dispatch_from_host(bound, command);
   };
   if (model_.dispatchables.size() > 1)
     with_context(title_of(command), run);

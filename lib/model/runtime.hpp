@@ -136,7 +136,7 @@ class Runtime {
   /// The plan on the device's buffers, which then count as written. Nothing, with nothing done, if
   /// it has to run from the host's memory.
   std::optional<gpu::ResidentWork> resident_work(const BoundPlan& bound);
-  Execution dispatch_from_host(const BoundPlan& bound);
+  Execution dispatch_from_host(const BoundPlan& bound, const DispatchCommand& command);
   std::string title_of(const DispatchCommand& command) const;
   std::string title_of_unfinished() const;
   bool has_unfinished() const { return !enqueued_.empty() || submitted_from_ != nullptr; }

@@ -106,8 +106,8 @@ void check_shared(const ProductKernel& kernel, Random& random) {
       const cpu::Prepared prepared = cpu::prepare(Kernel(kernel), inputs, threads);
       REQUIRE(prepared != nullptr);
       const auto& shared = static_cast<const cpu::SharedPanels<Number>&>(*prepared);
-      CHECK(shared.left().are_shared());
-      CHECK(shared.right().are_shared());
+      CHECK(shared.left() != nullptr);
+      CHECK(shared.right() != nullptr);
       CHECK((outputs_of<T>(kernel, inputs, prepared.get()) == alone));
     }
     // A part that begins within a panel.
@@ -118,6 +118,39 @@ void check_shared(const ProductKernel& kernel, Random& random) {
     CHECK(std::equal(some.begin(), some.end(), alone.begin() + static_cast<std::ptrdiff_t>(begin)));
   });
 }
+
+/// The panels of a side that prepare() gives; null: each part packs its own.
+const float* panels_of(const cpu::Prepared& prepared, bool is_left) {
+  if (!prepared) return nullptr;
+  const auto& shared = static_cast<const cpu::SharedPanels<float>&>(*prepared);
+  const cpu::SidePanels<float>* side = is_left ? shared.left() : shared.right();
+  return side != nullptr ? side->at(0, 0, 0, 1) : nullptr;
+}
+
+/// A product of two packed matrices, the right one transposed or not.
+ProductKernel small_product(std::uint64_t rows, std::uint64_t columns, std::uint64_t depth,
+                            bool is_transposed = false) {
+  ProductKernel kernel{.batches = {1}, .rows = rows, .columns = columns, .depth = depth};
+  kernel.left = {.data_type = DataType::Float32, .batch_strides = {0}, .row_stride = depth};
+  kernel.left_depth_stride = 1;
+  kernel.right = {.data_type = DataType::Float32,
+                  .batch_strides = {0},
+                  .column_stride = is_transposed ? depth : 1};
+  kernel.right_depth_stride = is_transposed ? 1 : columns;
+  return kernel;
+}
+
+/// The two inputs of such a product.
+struct Matrices {
+  Matrices(const ProductKernel& kernel, Random& random)
+      : left(rough_numbers<float>(kernel.rows * kernel.depth, random)),
+        right(rough_numbers<float>(kernel.columns * kernel.depth, random)) {}
+  std::vector<std::span<const std::byte>> inputs() const {
+    return {std::as_bytes(std::span(left)), std::as_bytes(std::span(right))};
+  }
+
+  std::vector<float> left, right;
+};
 
 }  // namespace
 
@@ -147,6 +180,82 @@ TEST_CASE("shared panels: nothing is shared where only one part reads it") {
                                                        std::as_bytes(std::span(right))};
   kernel.columns = 32;
   CHECK(cpu::prepare(Kernel(kernel), inputs, 2) == nullptr);
+}
+
+TEST_CASE("shared panels: those of constant inputs are packed in the first run, and used in all") {
+  Random random(74);
+  for (const bool is_left : {true, false}) {
+    for (const std::uint64_t rows : {std::uint64_t{7}, std::uint64_t{400}}) {
+      CAPTURE(is_left);
+      CAPTURE(rows);
+      const ProductKernel kernel = small_product(rows, 1100, 300);
+      const Matrices first(kernel, random), second(kernel, random);
+      cpu::ConstantInputs constants({is_left, !is_left});
+      const auto prepare = [&](const Matrices& matrices) {
+        return cpu::prepare(Kernel(kernel), matrices.inputs(), 2, &constants);
+      };
+      const cpu::Prepared prepared = prepare(first), again = prepare(second);
+      REQUIRE(panels_of(prepared, is_left) != nullptr);
+      CHECK(panels_of(again, is_left) == panels_of(prepared, is_left));
+      // The constant of the first run, and what the second run gives it.
+      Matrices both = second;
+      (is_left ? both.left : both.right) = is_left ? first.left : first.right;
+      CHECK((outputs_of<float>(kernel, second.inputs(), again.get()) ==
+             outputs_of<float>(kernel, both.inputs(), nullptr)));
+    }
+  }
+}
+
+TEST_CASE("shared panels: a small product keeps those of its weights, and no others") {
+  Random random(75);
+  const ProductKernel kernel = small_product(9, 20, 30);
+  const Matrices matrices(kernel, random);
+  cpu::ConstantInputs constants({true, false}), none({false, false});
+  const cpu::Prepared prepared = cpu::prepare(Kernel(kernel), matrices.inputs(), 2, &constants);
+  CHECK(panels_of(prepared, true) != nullptr);
+  CHECK(panels_of(prepared, false) == nullptr);
+  CHECK(cpu::prepare(Kernel(kernel), matrices.inputs(), 2, &none) == nullptr);
+  CHECK(cpu::prepare(Kernel(kernel), matrices.inputs(), 2) == nullptr);
+}
+
+TEST_CASE("shared panels: what does not pay is not kept") {
+  Random random(76);
+  const auto keeps = [&](ProductKernel kernel, bool is_left) {
+    const Matrices matrices(kernel, random);
+    const std::vector<float> zeros(kernel.rows);
+    auto inputs = matrices.inputs();
+    if (kernel.left_zero) inputs.push_back(std::as_bytes(std::span(zeros)));
+    cpu::ConstantInputs constants({is_left, !is_left, false});
+    const auto prepared = cpu::prepare(Kernel(kernel), inputs, 1, &constants);
+    return constants.find(is_left ? 0 : 1) != nullptr;
+  };
+  // Rows of weights that are multiplied by many columns.
+  CHECK(keeps(small_product(30, 4096, 5), true));
+  CHECK_FALSE(keeps(small_product(30, 4097, 5), true));
+  CHECK(keeps(small_product(4096, 30, 5), false));
+  CHECK_FALSE(keeps(small_product(4097, 30, 5), false));
+  // Columns that a few rows read where they are.
+  CHECK_FALSE(keeps(small_product(4, 600, 50), false));
+  CHECK(keeps(small_product(5, 600, 50), false));
+  CHECK(keeps(small_product(4, 600, 50, true), false));
+  // Panels from which zero points are subtracted.
+  ProductKernel kernel = small_product(30, 40, 5);
+  CHECK(keeps(kernel, true));
+  kernel.left_zero = {.data_type = DataType::Float32, .batch_strides = {0}, .row_stride = 1};
+  CHECK_FALSE(keeps(kernel, true));
+}
+
+TEST_CASE("shared panels: all that is kept has a gibibyte at most") {
+  constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+  CHECK(cpu::KeptBytes::make(gibibyte + 1) == nullptr);
+  auto most = cpu::KeptBytes::make(gibibyte - 100);
+  REQUIRE(most != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(most->data()) % 64 == 0);
+  auto rest = cpu::KeptBytes::make(100);
+  CHECK(rest != nullptr);
+  CHECK(cpu::KeptBytes::make(1) == nullptr);
+  most.reset();
+  CHECK(cpu::KeptBytes::make(gibibyte - 100) != nullptr);
 }
 
 }  // namespace dmlop::test::shared_panels_test

@@ -250,4 +250,86 @@ TEST_CASE("prepared model: constants are read into memory once") {
 }
 
 }  // namespace
+/// Out = A B, Out2 = A B2, of two dispatches of an operator.
+const std::string products_text = R"({
+  "resources": {
+    "A": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 40, "value": 2}},
+    "B": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 24, "value": 3}},
+    "B2": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 24, "value": 5}},
+    "Out": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 15, "value": 0}},
+    "Out2": {"initialValuesDataType": "FLOAT32", "initialValues": {"valueCount": 15, "value": 0}}
+  },
+  "dispatchables": {
+    "multiply": {"type": "GEMM",
+                 "desc": {"ATensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 5, 8]},
+                          "BTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 8, 3]},
+                          "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 5, 3]},
+                          "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1,
+                          "FusedActivation": {"Type": "ACTIVATION_LINEAR", "Desc": {"Alpha": 1, "Beta": 1}}}}
+  },
+  "commands": [
+    {"type": "dispatch", "dispatchable": "multiply", "bindings": {"ATensor": "A", "BTensor": "B", "OutputTensor": "Out"}},
+    {"type": "dispatch", "dispatchable": "multiply", "bindings": {"ATensor": "A", "BTensor": "B2", "OutputTensor": "Out2"}}
+  ]
+})";
+
+/// The first element of the outputs of a run in which B and B2 hold these.
+std::pair<float, float> products_of_run(const Model& model,
+                                        const std::shared_ptr<PreparedModel>& prepared,
+                                        ExecutionOptions options, float b, float b2) {
+  Model bound = model;
+  const auto set_all = [&](std::size_t resource, float value) {
+    bound.resources[resource].initial.fill = [value](std::span<std::byte> to) {
+      for (std::size_t at = 0; at < to.size(); at += sizeof value)
+        std::memcpy(to.data() + at, &value, sizeof value);
+    };
+    bound.resources[resource].initial.mapped = {};
+  };
+  set_all(1, b);
+  set_all(2, b2);
+  Backend backend;
+  Runtime runtime(bound, backend, options, prepared);
+  run(runtime, bound);
+  const auto first = [&](std::size_t resource) {
+    float value = 0;
+    std::memcpy(&value, runtime.contents(resource).data(), sizeof value);
+    return value;
+  };
+  return {first(3), bound.commands.size() > 1 ? first(4) : 0};
+}
+
+TEST_CASE("prepared model: what the CPU makes of constants is kept for the next run") {
+  Model model = valid_model(products_text);
+  model.commands.pop_back();
+  using Keep = PreparedModel::Keep;
+  const auto kept = std::make_shared<PreparedModel>(model, Keep::plans_and_constants);
+  CHECK(products_of_run(model, kept, {}, 3, 0).first == 8 * 2 * 3 + 1);
+  // Nobody changes constants. If someone does, the kernel does not see it.
+  CHECK(products_of_run(model, kept, {}, 7, 0).first == 8 * 2 * 3 + 1);
+  // A limit for temporary memory does not know of what is kept.
+  CHECK(products_of_run(model, kept, {.host_memory_bytes = 1 << 20}, 7, 0).first == 8 * 2 * 7 + 1);
+  const auto plans = std::make_shared<PreparedModel>(model, Keep::plans);
+  CHECK(products_of_run(model, plans, {}, 3, 0).first == 8 * 2 * 3 + 1);
+  CHECK(products_of_run(model, plans, {}, 7, 0).first == 8 * 2 * 7 + 1);
+}
+
+TEST_CASE("prepared model: nothing is kept of an operator that reads two constants in turns") {
+  const Model model = valid_model(products_text);
+  const auto kept =
+      std::make_shared<PreparedModel>(model, PreparedModel::Keep::plans_and_constants);
+  const auto [out, out2] = products_of_run(model, kept, {}, 3, 5);
+  CHECK(out == 8 * 2 * 3 + 1);
+  CHECK(out2 == 8 * 2 * 5 + 1);
+}
+
+TEST_CASE("prepared model: nothing is kept of an input that has no values yet") {
+  Model model = valid_model(products_text);
+  model.commands.pop_back();
+  model.resources[1].initial.fill = nullptr;
+  const auto kept =
+      std::make_shared<PreparedModel>(model, PreparedModel::Keep::plans_and_constants);
+  CHECK(products_of_run(model, kept, {}, 3, 0).first == 8 * 2 * 3 + 1);
+  CHECK(products_of_run(model, kept, {}, 7, 0).first == 8 * 2 * 7 + 1);
+}
+
 }  // namespace dmlop::test::prepared_model_test

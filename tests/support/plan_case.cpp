@@ -249,6 +249,25 @@ void check_on_cpu(const PlanCase& a_case, const Description& description,
   }
 }
 
+// As a model runs it again and again: outputs go to memory, and what is made of inputs is kept.
+void check_again_and_again(const PlanCase& a_case, const Description& description) {
+  const Plan plan = make_plan(description);
+  const InputBytes inputs(a_case, plan, false);
+  HostPlan host_plan(plan, std::vector<bool>(plan.slots.size(), true));
+  for (int run = 0; run < 2; ++run) {
+    CAPTURE(run);
+    std::vector<std::vector<std::byte>> written;
+    for (const Slot& slot : plan.slots)
+      written.emplace_back(slot.kind == SlotKind::output ? slot.bytes() : 0, std::byte{0xA5});
+    const std::vector<std::span<std::byte>> memory(written.begin(), written.end());
+    host_plan.run_into(inputs.spans(), memory, 1 + 2 * run, some_bytes);
+    Outputs outputs(plan);
+    for (const std::size_t slot : plan.slots_of(SlotKind::output))
+      outputs.sink()(slot, 0, written[slot]);
+    check_outputs(a_case, *description.spec, plan, outputs);
+  }
+}
+
 // Blocks of long rows, which threads share.
 void check_small_blocks(const PlanCase& a_case, const Description& description) {
   const Plan plan = make_plan(description);
@@ -346,6 +365,7 @@ void check_plan_case(const PlanCase& a_case) {
     return;
   }
   check_on_cpu(a_case, *checked.description, {1, some_bytes, host_part_bytes});
+  check_again_and_again(a_case, *checked.description);
   check_small_blocks(a_case, *checked.description);
   if (!is_small(a_case)) return;
   check_tiles(a_case, *checked.description);
