@@ -117,11 +117,13 @@ int run_onnx_folder(const std::string& folder, const OnnxOptions& onnx, const Mo
     throw Error(ErrorKind::usage, folder +
                                       " has no folder test_data_set_0; run the model in it with "
                                       "-i NAME=FILE");
-  const onnx::ImportRequest request{.dimensions = onnx.sizes(),
-                                    .files = {},
-                                    .confinement = options.confine.confinement(folder),
-                                    .fuses = onnx.fuses,
-                                    .size_source = onnx::SizeSource::options};
+  const onnx::ImportRequest request{
+      .dimensions = onnx.sizes(),
+      .files = {},
+      .confinement = options.confine.confinement(folder),
+      .fuses = onnx.fuses,
+      .feature_level = options.checking.feature_level.value_or(newest_feature_level),
+      .size_source = onnx::SizeSource::options};
   stop_jobs_gently();
   Backend backend = open_backend(options.device.request(), options.quiet);
   std::vector<SetResult> results;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "onnx/edge_uses.hpp"
 #include "tensor/data_type.hpp"
 #include "tensor/half.hpp"
 
@@ -106,13 +107,7 @@ struct Folded {
 class Folding {
  public:
   Folding(Graph& graph, const std::function<std::string(const std::string&)>& free_edge)
-      : graph_(graph), free_edge_(free_edge) {
-    for (const std::string& output : graph.outputs) ++readers_[output];
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const std::string& input : graph.nodes[i].inputs) ++readers_[input];
-      for (const std::string& output : graph.nodes[i].outputs) writers_[output] = i;
-    }
-  }
+      : graph_(graph), free_edge_(free_edge), uses_(graph) {}
 
   void fold() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -130,11 +125,11 @@ class Folding {
   // The numbers of a constant in memory that is packed and has so many elements; nothing if it is
   // something else.
   std::optional<Numbers> read(const GraphUse& use, DataType type, std::uint64_t elements) const {
-    const auto writer = writers_.find(use.edge);
+    const auto writer = uses_.writer(use.edge);
     const bool has_shape = use.tensor != nullptr && real_type(*use.tensor) == type &&
                            !use.tensor->strides && elements_of_constant(*use.tensor) == elements;
-    if (!has_shape || writer == writers_.end()) return std::nullopt;
-    const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[writer->second].content);
+    if (!has_shape || !writer) return std::nullopt;
+    const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*writer].content);
     if (constant == nullptr || constant->name || !constant->path.empty()) return std::nullopt;
     const auto& view = constant->view;
     const std::span<const std::byte> bytes =
@@ -196,28 +191,26 @@ class Folding {
   void fold(std::size_t at) {
     GraphNode& normalizing = graph_.nodes[at];
     const std::string between = normalizing.inputs.front();
-    const auto writer = writers_.find(between);
-    if (writer == writers_.end() || readers_[between] != 1) return;
-    GraphNode& convolving = graph_.nodes[writer->second];
+    const auto writer = uses_.writer(between);
+    if (!writer || uses_.readers(between) != 1) return;
+    GraphNode& convolving = graph_.nodes[*writer];
     if (!is_operator(convolving, "CONVOLUTION")) return;
     const auto folded = this->folded(convolving, normalizing);
     if (!folded) return;
-    for (const std::string& edge : convolving.inputs) --readers_[edge];
-    for (const std::string& edge : normalizing.inputs) --readers_[edge];
-    const std::string image = convolving.inputs.front();
-    ++readers_[image];
+    uses_.remove_readers(convolving);
+    uses_.remove_readers(normalizing);
     auto& convolution = std::get<GraphOperator>(convolving.content);
     convolution.inputs = {convolution.inputs.front(), folded->filter, folded->bias};
     const DataType type = *real_type(folded->filter);
-    convolving.inputs = {image,
-                         add_constant(writer->second, convolving.name + "/filter",
-                                      bytes_of_numbers(folded->weights, type)),
-                         add_constant(writer->second, convolving.name + "/bias",
-                                      bytes_of_numbers(folded->terms, type))};
+    convolving.inputs = {
+        convolving.inputs.front(),
+        add_constant(*writer, convolving.name + "/filter", bytes_of_numbers(folded->weights, type)),
+        add_constant(*writer, convolving.name + "/bias", bytes_of_numbers(folded->terms, type))};
     convolving.name = normalizing.name;
     convolving.outputs = normalizing.outputs;
     graph_.sizes.erase(between);
-    writers_[convolving.outputs.front()] = writer->second;
+    uses_.add_readers(convolving);
+    uses_.set_writer(convolving.outputs.front(), *writer);
     gone_.insert(at);
   }
 
@@ -235,16 +228,13 @@ class Folding {
   bool is_gone(std::size_t at) const {
     const GraphNode& node = graph_.nodes[at];
     if (!std::holds_alternative<GraphConstant>(node.content)) return gone_.contains(at);
-    return std::ranges::all_of(node.outputs, [&](const std::string& output) {
-      const auto found = readers_.find(output);
-      return found != readers_.end() && found->second == 0;
-    });
+    return std::ranges::all_of(
+        node.outputs, [&](const std::string& output) { return uses_.is_no_longer_read(output); });
   }
 
   Graph& graph_;
   const std::function<std::string(const std::string&)>& free_edge_;
-  std::map<std::string, std::size_t> readers_;
-  std::map<std::string, std::size_t> writers_;
+  EdgeUses uses_;
   std::map<std::size_t, std::vector<GraphNode>> made_;  // constants, by the node that reads them
   std::set<std::size_t> gone_;
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <string_view>
+
+#include "onnx/edge_uses.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -35,22 +37,12 @@ std::string with_activation(const std::string& type, std::string_view activation
 class Fusion {
  public:
   Fusion(Graph& graph, const std::function<bool(const std::string&)>& is_fused)
-      : graph_(graph), is_fused_(is_fused) {
-    for (const std::string& output : graph.outputs) ++readers_[output];
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const std::string& input : graph.nodes[i].inputs) ++readers_[input];
-      for (const std::string& output : graph.nodes[i].outputs) writers_[output] = i;
-    }
-  }
+      : graph_(graph), is_fused_(is_fused), uses_(graph) {}
 
   void fuse() {
     std::vector<bool> is_gone(graph_.nodes.size(), false);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) is_gone[i] = fuse(graph_.nodes[i]);
-    std::vector<GraphNode> kept;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (!is_gone[i]) kept.push_back(std::move(graph_.nodes[i]));
-    }
-    graph_.nodes = std::move(kept);
+    remove_nodes(graph_, is_gone);
   }
 
  private:
@@ -59,10 +51,10 @@ class Fusion {
     auto* activation = std::get_if<GraphOperator>(&node.content);
     if (activation == nullptr || !is_fused_type(activation->type) || node.inputs.size() != 1)
       return false;
-    const auto found = writers_.find(node.inputs.front());
-    if (found == writers_.end() || readers_[node.inputs.front()] != 1) return false;
+    const auto number = uses_.writer(node.inputs.front());
+    if (!number || uses_.readers(node.inputs.front()) != 1) return false;
     if (!is_fused_(node.inputs.front())) return false;
-    GraphNode& writer = graph_.nodes[found->second];
+    GraphNode& writer = graph_.nodes[*number];
     auto* operation = std::get_if<GraphOperator>(&writer.content);
     if (operation == nullptr) return false;
     const std::string type = with_activation(operation->type, activation->type);
@@ -70,7 +62,7 @@ class Fusion {
     graph_.sizes.erase(node.inputs.front());
     writer.name = node.name;
     writer.outputs = node.outputs;
-    writers_[node.outputs.front()] = found->second;
+    uses_.set_writer(node.outputs.front(), *number);
     return true;
   }
 
@@ -87,14 +79,55 @@ class Fusion {
 
   Graph& graph_;
   const std::function<bool(const std::string&)>& is_fused_;
-  std::map<std::string, std::size_t> readers_;
-  std::map<std::string, std::size_t> writers_;
+  EdgeUses uses_;
 };
+
+const GraphOperator* operator_of_type(const GraphNode& node, std::string_view type) {
+  const auto* operation = std::get_if<GraphOperator>(&node.content);
+  return operation != nullptr && operation->type == type ? operation : nullptr;
+}
+
+/// The number of the node that computes the sigmoid of x, where a node multiplies x by it; nothing
+/// if the node is something else, or others read the sigmoid, too.
+std::optional<std::size_t> sigmoid_of_swish(const Graph& graph, const EdgeUses& uses,
+                                            const GraphNode& node) {
+  const GraphOperator* product = operator_of_type(node, "DML_OPERATOR_ELEMENT_WISE_MULTIPLY");
+  if (product == nullptr || product->inputs.size() != 2 ||
+      product->inputs[0] != product->outputs[0] || product->inputs[1] != product->outputs[0])
+    return std::nullopt;
+  for (const std::size_t side : {0U, 1U}) {
+    const auto number = uses.writer(node.inputs[side]);
+    if (!number || uses.readers(node.inputs[side]) != 1) continue;
+    const GraphNode& writer = graph.nodes[*number];
+    const GraphOperator* sigmoid = operator_of_type(writer, "DML_OPERATOR_ACTIVATION_SIGMOID");
+    if (sigmoid != nullptr && writer.inputs.front() == node.inputs[1 - side] &&
+        sigmoid->inputs.front() == product->outputs.front())
+      return number;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused) {
   Fusion(graph, is_fused).fuse();
+}
+
+void join_swishes(Graph& graph) {
+  const EdgeUses uses(graph);
+  std::vector<bool> is_gone(graph.nodes.size(), false);
+  for (GraphNode& node : graph.nodes) {
+    const auto sigmoid = sigmoid_of_swish(graph, uses, node);
+    if (!sigmoid) continue;
+    auto& operation = std::get<GraphOperator>(node.content);
+    operation.type = "DML_OPERATOR_ACTIVATION_SWISH";
+    operation.inputs.resize(1);
+    operation.attributes = {{"SigmoidInputScale", 1.0F}};
+    graph.sizes.erase(graph.nodes[*sigmoid].outputs.front());
+    node.inputs = graph.nodes[*sigmoid].inputs;
+    is_gone[*sigmoid] = true;
+  }
+  remove_nodes(graph, is_gone);
 }
 
 }  // namespace dmlop::onnx

@@ -115,9 +115,12 @@ std::optional<Imported> Importer::import() {
   for (const ValueInfo& output : model_.outputs) add_output(output);
   if (diagnostics_.size() > before) return std::nullopt;
   name_inputs();
-  if (request_.fuses)
+  if (request_.fuses) {
     fold_batch_normalizations(imported_.graph,
                               [&](const std::string& wanted) { return names_.edges.free(wanted); });
+    constexpr FeatureLevel level_of_swish{6, 2};
+    if (request_.feature_level >= level_of_swish) join_swishes(imported_.graph);
+  }
   fuse_activations(imported_.graph, [&](const std::string& edge) {
     return request_.fuses || fused_.contains(edge);
   });

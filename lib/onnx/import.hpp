@@ -10,14 +10,16 @@
 #include "graph/graph.hpp"
 #include "onnx/onnx_model.hpp"
 #include "onnx/size_source.hpp"
+#include "spec/feature_level.hpp"
 
 namespace dmlop::onnx {
 
 struct ImportRequest {
   NamedSizes dimensions = {};
-  std::map<std::string, TensorData> files = {};  // of the model's inputs
-  SharedConfinement confinement = {};            // of external data
-  bool fuses = false;                            // nodes, as ONNX Runtime does
+  std::map<std::string, TensorData> files = {};       // of the model's inputs
+  SharedConfinement confinement = {};                 // of external data
+  bool fuses = false;                                 // nodes, as ONNX Runtime does, and swishes
+  FeatureLevel feature_level = newest_feature_level;  // which the operators may need
   SizeSource size_source = SizeSource::files;
 };
 

@@ -50,6 +50,7 @@ std::optional<Graph> import_graph(const ProgramSource& source, const GraphReques
       .files = onnx::read_inputs(*model, source.inputs, source.dimensions, diagnostics),
       .confinement = request.confinement,
       .fuses = source.fuses,
+      .feature_level = request.checking.feature_level.value_or(newest_feature_level),
       .size_source = source.size_source};
   if (diagnostics.size() > before) return std::nullopt;
   auto imported = onnx::import_onnx(*model, import, diagnostics);

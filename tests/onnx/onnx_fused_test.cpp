@@ -485,4 +485,62 @@ TEST_CASE("onnx fused: constants that others read, too, stay as they are") {
   CHECK(normalized.run(true).graph.nodes.size() == 7);  // with the image and four constants
 }
 
+namespace {
+
+/// The operators of a model that reads x, and the output of which is y.
+std::vector<std::string> operators_of(const std::vector<std::string>& nodes, bool fuses,
+                                      const Sizes& of_output = {2, 3}) {
+  const OnnxRun run = run_onnx(
+      model({.nodes = nodes, .inputs = {value("x", {"2", "3"})}, .outputs = {value("y", {})}}),
+      {{"x", some_numbers({2, 3}, 8)}}, fuses);
+  REQUIRE(run.findings == "");
+  CHECK(run.outputs.at(0).sizes == of_output);
+  std::vector<std::string> types;
+  for (const GraphNode& node : run.graph.nodes) {
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    if (operation != nullptr) types.push_back(operation->type);
+  }
+  return types;
+}
+
+}  // namespace
+
+TEST_CASE("onnx fused: x * sigmoid(x) is one operator, and nearly the same") {
+  for (const bool is_left : {true, false}) {
+    const std::vector<std::string> nodes{
+        node("Sigmoid", {"x"}, {"s"}),
+        node("Mul",
+             is_left ? std::vector<std::string>{"x", "s"} : std::vector<std::string>{"s", "x"},
+             {"y"})};
+    CHECK(operators_of(nodes, true) == std::vector<std::string>{"DML_OPERATOR_ACTIVATION_SWISH"});
+    CHECK(operators_of(nodes, false).size() == 2);
+  }
+  const Numbers x = some_numbers({2, 3}, 8);
+  const OnnxRun run =
+      run_onnx(model({.nodes = {node("Sigmoid", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"y"})},
+                      .inputs = {value("x", {"2", "3"})},
+                      .outputs = {value("y", {})}}),
+               {{"x", x}}, true);
+  const Numbers expected = numbers_at(
+      x.sizes, [&](const Sizes& place) { return at(x, place) / (1 + std::exp(-at(x, place))); });
+  CHECK(difference(run.outputs.at(0), expected) == "");
+  CHECK(run.graph.nodes.back().name == "node of y");
+}
+
+TEST_CASE("onnx fused: a sigmoid stays if others read it, or if it multiplies something else") {
+  CHECK(operators_of({node("Sigmoid", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"m"}),
+                      node("Add", {"m", "s"}, {"y"})},
+                     true)
+            .size() == 3);
+  CHECK(operators_of({node("Sigmoid", {"x"}, {"s"}), node("Neg", {"x"}, {"n"}),
+                      node("Mul", {"n", "s"}, {"y"})},
+                     true)
+            .size() == 3);
+  CHECK(
+      operators_of({node("Sigmoid", {"x"}, {"s"}), node("Mul", {"s", "s"}, {"y"})}, true).size() ==
+      2);
+  CHECK(operators_of({node("Tanh", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"y"})}, true).size() ==
+        2);
+}
+
 }  // namespace dmlop::test::onnx_fused_test

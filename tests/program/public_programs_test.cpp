@@ -474,6 +474,18 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 3);
   source.fuse = true;
   CHECK(dmlop::Program(source).nodes().size() == 2);
+  // Operators that the feature level lacks are not made.
+  using namespace onnx_bytes;
+  source = {.text = model({.nodes = {node("Sigmoid", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"y"})},
+                           .inputs = {value("x", {"2"})},
+                           .outputs = {value("y", {})}}),
+            .file = "m.onnx",
+            .fuse = true};
+  CHECK(dmlop::Program(source).nodes().size() == 1);
+  source.feature_level = "6_2";
+  CHECK(dmlop::Program(source).nodes().size() == 1);
+  source.feature_level = "6_1";
+  CHECK(dmlop::Program(source).nodes().size() == 2);
   source = {.file = graph_file, .fuse = true};
   CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
         std::string("fuse is about the nodes of an ONNX model"));
