@@ -126,9 +126,12 @@ GraphRun run_once(const Model& model, Runtime& runtime, bool is_gpu) {
 }
 
 /// Runs a graph again and again, whose edges stay where they are.
-GraphTimes time_graph(const Model& model, Backend& backend, const BenchOptions& options) {
+/// Inputs of `without_inputs` have no values, so that they are no constants.
+GraphTimes time_graph(const Model& model, const Model& without_inputs, Backend& backend,
+                      const BenchOptions& options) {
+  constexpr auto keep = PreparedModel::Keep::plans_and_constants;
   Runtime runtime(model, backend, options.execution,
-                  std::make_shared<PreparedModel>(model, PreparedModel::Keep::plans_and_constants));
+                  std::make_shared<PreparedModel>(without_inputs, keep));
   run_nodes(model, runtime);  // makes what the device needs, and is not counted
   std::vector<GraphRun> runs;
   Stopwatch clock;
@@ -197,11 +200,11 @@ Json graph_times_json(const GraphTimes& times) {
           {"nodes", rows_json(times.nodes(), false)}};
 }
 
-BenchReport bench_graph(const std::shared_ptr<const Model>& model, const gpu::DeviceRequest& device,
-                        const BenchOptions& options) {
+BenchReport bench_graph(const std::shared_ptr<const Model>& model, const Model& without_inputs,
+                        const gpu::DeviceRequest& device, const BenchOptions& options) {
   stop_jobs_gently();
   Backend backend = open_backend(device, /*quiet=*/false);
-  GraphTimes times = time_graph(*model, backend, options);
+  GraphTimes times = time_graph(*model, without_inputs, backend, options);
   MeasuredCase measured{.timed = {graph_name, times.quartiles()},
                         .nodes = timed_nodes(times),
                         .json = graph_times_json(times)};
@@ -217,6 +220,7 @@ std::optional<BenchProgram> graph_bench(const Graph& graph, bool is_onnx,
                                         Diagnostics& diagnostics) {
   Diagnostics found, warnings;
   auto lowered = lower_graph(graph, {.checking = options.request.checking}, found, warnings);
+  const auto without_inputs = std::make_shared<const Model>(lowered ? lowered->model : Model());
   // Inputs of an ONNX model are constants of the graph. What has no file is made up.
   const std::vector<NamedFile> none;
   if (lowered)
@@ -229,9 +233,9 @@ std::optional<BenchProgram> graph_bench(const Graph& graph, bool is_onnx,
   diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   if (!found.empty()) return std::nullopt;
   const auto model = std::make_shared<const Model>(std::move(lowered->model));
-  const auto measure = [model,
+  const auto measure = [model, without_inputs,
                         device = options.device.request()](const BenchOptions& bench_options) {
-    return bench_graph(model, device, bench_options);
+    return bench_graph(model, *without_inputs, device, bench_options);
   };
   return BenchProgram{.cases = {graph_name}, .warnings = std::move(warnings), .measure = measure};
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/error.hpp"
+#include "base/per_process.hpp"
 
 namespace dmlop::cpu {
 namespace {
@@ -11,15 +12,20 @@ namespace {
 constexpr std::uint64_t kept_bytes_most = std::uint64_t{1} << 30;
 constexpr std::size_t line = 64;
 
-std::atomic<std::uint64_t> kept_bytes{0};
+/// What a process keeps. A forked child cannot give back what its parent keeps, and begins at 0.
+std::atomic<std::uint64_t>& kept_bytes() {
+  static auto& of_process = *new PerProcess<std::atomic<std::uint64_t>>;
+  return of_process.get();
+}
 
 }  // namespace
 
 std::unique_ptr<KeptBytes> KeptBytes::make(std::uint64_t bytes) {
   std::unique_ptr<KeptBytes> kept(new KeptBytes);
   if (bytes > kept_bytes_most) return nullptr;
+  kept->counted_in_ = &kept_bytes();
   kept->counted_ = bytes;
-  if (kept_bytes.fetch_add(bytes) > kept_bytes_most - bytes) return nullptr;
+  if (kept->counted_in_->fetch_add(bytes) > kept_bytes_most - bytes) return nullptr;
   try {
     kept->buffer_ = Buffer::to_overwrite(bytes + line, "the packed weights");
   } catch (const Error&) {
@@ -31,7 +37,7 @@ std::unique_ptr<KeptBytes> KeptBytes::make(std::uint64_t bytes) {
 }
 
 KeptBytes::~KeptBytes() {
-  kept_bytes -= counted_;
+  if (counted_in_ != nullptr) *counted_in_ -= counted_;
 }
 
 }  // namespace dmlop::cpu

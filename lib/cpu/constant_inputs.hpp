@@ -3,6 +3,7 @@
 // takes as long as to multiply them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,7 @@ class KeptBytes {
  private:
   KeptBytes() = default;
 
+  std::atomic<std::uint64_t>* counted_in_ = nullptr;  // of the process that made it
   std::uint64_t counted_ = 0;
   Buffer buffer_;
   std::byte* data_ = nullptr;

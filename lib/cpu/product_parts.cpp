@@ -61,7 +61,8 @@ class Cutting {
       return {even_block(cut.rows, (cut.rows + 1) / 2, panel_rows()), cut.columns};
     return {cut.rows, even_block(cut.columns, (cut.columns + 1) / 2, unit_)};
   }
-  /// The cut, or one of up to twice as many parts, that keeps all threads busy until the end.
+  /// The cut, or one with up to twice as many blocks along each side, that keeps all threads busy
+  /// until the end.
   Cut balanced(const Cut& cut, std::uint64_t threads) const {
     const std::uint64_t row_blocks = divided_up(rows_, cut.rows);
     const std::uint64_t column_blocks = divided_up(columns_, cut.columns);

@@ -53,6 +53,14 @@ struct Side {
   std::uint64_t uses;           // of an element in a batch
 };
 
+/// Whether several batches have the same elements of a side.
+bool repeats_at_batches(const ProductKernel& kernel, const ProductInput& side) {
+  for (std::size_t i = 0; i < kernel.batches.size(); ++i) {
+    if (kernel.batches[i] > 1 && side.batch_strides[i] == 0) return true;
+  }
+  return false;
+}
+
 /// The panels of a side, which are null if each part should pack its own.
 template <typename T, typename Pack>
 std::shared_ptr<const SidePanels<T>> panels_of(const ProductKernel& kernel, Inputs inputs,
@@ -63,6 +71,7 @@ std::shared_ptr<const SidePanels<T>> panels_of(const ProductKernel& kernel, Inpu
     if (auto made = constants->find(side.input))
       return std::static_pointer_cast<const SidePanels<T>>(made);
   }
+  if (!is_constant && side.parts == 1 && !repeats_at_batches(kernel, *side.operand)) return nullptr;
   auto panels = std::make_shared<SidePanels<T>>(kernel, *side.operand, side.lines, side.width);
   const std::uint64_t batches = panels->batches_of_panel();
   const bool is_kept =

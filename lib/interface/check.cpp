@@ -58,7 +58,7 @@ void refuse_parts_of_onnx(const Operation& operation) {
     throw Error(ErrorKind::usage, "known_inputs are those of an ONNX model");
   if (!operation.dimensions.empty())
     throw Error(ErrorKind::usage, "dimensions are those of an ONNX model");
-  if (operation.fuse) throw Error(ErrorKind::usage, "fuse is about the nodes of an ONNX model");
+  if (operation.fuse) throw Error(ErrorKind::usage, "fuse applies only to ONNX models");
 }
 
 CheckedOperation check_operation(const Operation& operation, const std::vector<Input>& inputs,

@@ -27,6 +27,8 @@ class HostPlan {
   /// `are_constant` says of each slot whether it is an input that holds the same in each run;
   /// empty: none does. The plan must outlive this.
   explicit HostPlan(const Plan& plan, const std::vector<bool>& are_constant = {});
+  HostPlan(const HostPlan&) = delete;
+  HostPlan& operator=(const HostPlan&) = delete;
 
   /// The same, but the kernels write the outputs where they belong. Errors: the same, without a
   /// sink.

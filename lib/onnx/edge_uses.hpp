@@ -34,7 +34,7 @@ class EdgeUses {
     const auto found = readers_.find(edge);
     return found == readers_.end() ? 0 : found->second;
   }
-  /// Whether nodes read an edge at first, and none does any more.
+  /// Whether an edge had readers and has none left.
   bool is_no_longer_read(const std::string& edge) const {
     const auto found = readers_.find(edge);
     return found != readers_.end() && found->second == 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -49,19 +50,30 @@ Numbers numbers_of(std::span<const std::byte> bytes, DataType type) {
   return numbers;
 }
 
-std::vector<std::byte> bytes_of_numbers(const Numbers& numbers, DataType type) {
+/// Nothing if the type cannot hold a number: in a filter, infinity would make NaN of zeros.
+std::optional<std::vector<std::byte>> bytes_of_numbers(const Numbers& numbers, DataType type) {
   std::vector<std::byte> bytes(numbers.size() * size_of(type));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::byte* to = bytes.data() + i * size_of(type);
     if (type == DataType::Float32) {
       const auto number = static_cast<float>(numbers[i]);
+      if (!std::isfinite(number)) return std::nullopt;
       std::memcpy(to, &number, sizeof number);
     } else {
       const std::uint16_t bits = half_from_double(numbers[i]);
+      if (!std::isfinite(half_to_float(bits))) return std::nullopt;
       std::memcpy(to, &bits, sizeof bits);
     }
   }
   return bytes;
+}
+
+/// Whether two tensors without strides have the same elements in the same channels: a line of
+/// numbers may be the width or the height of an image.
+bool are_alike(const GraphTensor& a, const GraphTensor& b) {
+  return a.data_type == b.data_type && !a.strides && !b.strides &&
+         a.total_size_in_bytes == b.total_size_in_bytes && a.sizes.size() == b.sizes.size() &&
+         a.sizes.size() > 1 && a.sizes[0] == b.sizes[0] && a.sizes[1] == b.sizes[1];
 }
 
 std::uint64_t elements_of_constant(const GraphTensor& tensor) {
@@ -101,7 +113,7 @@ struct ChannelFactors {
 /// The filter and the bias of a convolution with its normalization.
 struct Folded {
   GraphTensor filter, bias;
-  Numbers weights, terms;
+  std::vector<std::byte> weights, terms;
 };
 
 class Folding {
@@ -169,8 +181,9 @@ class Folding {
     const bool is_plain = read_by && read_by->size() >= 2 && (*read_by)[1].tensor != nullptr &&
                           read_after && !is_set(convolution, "Direction") &&
                           !has_activation(convolution) &&
-                          convolution.outputs == normalization.outputs &&
-                          convolution.outputs.front() == normalization.inputs.front();
+                          are_alike(convolution.outputs.front(), normalization.inputs.front()) &&
+                          normalization.inputs.front() == normalization.outputs.front() &&
+                          uses_.readers(convolving.inputs[1]) == 1;
     const auto type = is_plain ? real_type(*(*read_by)[1].tensor) : std::nullopt;
     if (!type) return std::nullopt;
     const GraphTensor& filter = *(*read_by)[1].tensor;
@@ -184,8 +197,12 @@ class Folding {
     for (std::size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= after->factors[i / each];
     for (std::size_t i = 0; i < channels; ++i)
       (*terms)[i] = (*terms)[i] * after->factors[i] + after->terms[i];
+    auto filter_bytes = bytes_of_numbers(*weights, *type);
+    auto bias_bytes = bytes_of_numbers(*terms, *type);
+    if (!filter_bytes || !bias_bytes) return std::nullopt;
     // The bias is described as that of the normalization.
-    return Folded{filter, *(*read_after)[4].tensor, std::move(*weights), std::move(*terms)};
+    return Folded{filter, *(*read_after)[4].tensor, std::move(*filter_bytes),
+                  std::move(*bias_bytes)};
   }
 
   void fold(std::size_t at) {
@@ -195,17 +212,16 @@ class Folding {
     if (!writer || uses_.readers(between) != 1) return;
     GraphNode& convolving = graph_.nodes[*writer];
     if (!is_operator(convolving, "CONVOLUTION")) return;
-    const auto folded = this->folded(convolving, normalizing);
+    auto folded = this->folded(convolving, normalizing);
     if (!folded) return;
     uses_.remove_readers(convolving);
     uses_.remove_readers(normalizing);
     auto& convolution = std::get<GraphOperator>(convolving.content);
     convolution.inputs = {convolution.inputs.front(), folded->filter, folded->bias};
-    const DataType type = *real_type(folded->filter);
     convolving.inputs = {
         convolving.inputs.front(),
-        add_constant(*writer, convolving.name + "/filter", bytes_of_numbers(folded->weights, type)),
-        add_constant(*writer, convolving.name + "/bias", bytes_of_numbers(folded->terms, type))};
+        add_constant(*writer, convolving.name + "/filter", std::move(folded->weights)),
+        add_constant(*writer, convolving.name + "/bias", std::move(folded->terms))};
     convolving.name = normalizing.name;
     convolving.outputs = normalizing.outputs;
     graph_.sizes.erase(between);
@@ -219,7 +235,9 @@ class Folding {
     const std::string edge = free_edge_(wanted);
     GraphNode& node = made_[before].emplace_back();
     node.name = edge;
-    node.content = GraphConstant{.bytes = std::move(bytes)};
+    const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    node.content = GraphConstant{
+        .view = std::make_shared<const GraphBytes>(GraphBytes{*owner, owner, nullptr, ""})};
     node.outputs = {edge};
     return edge;
   }

@@ -18,7 +18,7 @@ struct ImportRequest {
   NamedSizes dimensions = {};
   std::map<std::string, TensorData> files = {};       // of the model's inputs
   SharedConfinement confinement = {};                 // of external data
-  bool fuses = false;                                 // nodes, as ONNX Runtime does, and swishes
+  bool fuses = false;                                 // fuses nodes as ONNX Runtime does, and joins swishes
   FeatureLevel feature_level = newest_feature_level;  // which the operators may need
   SizeSource size_source = SizeSource::files;
 };

@@ -9,6 +9,11 @@
 
 #include <algorithm>
 
+#if !defined(_WIN32)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include "cpu/execute.hpp"
 #include "cpu/parts.hpp"
 #include "random.hpp"
@@ -257,5 +262,18 @@ TEST_CASE("shared panels: all that is kept has a gibibyte at most") {
   most.reset();
   CHECK(cpu::KeptBytes::make(gibibyte - 100) != nullptr);
 }
+
+#if !defined(_WIN32)
+TEST_CASE("shared panels: a forked child may keep as much as its parent") {
+  const auto most = cpu::KeptBytes::make(std::uint64_t{1} << 30);
+  REQUIRE(most != nullptr);
+  const pid_t child = fork();
+  if (child == 0) _exit(cpu::KeptBytes::make(1000) != nullptr ? 0 : 1);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(cpu::KeptBytes::make(1) == nullptr);
+}
+#endif
 
 }  // namespace dmlop::test::shared_panels_test

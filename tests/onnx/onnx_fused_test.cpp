@@ -457,12 +457,63 @@ TEST_CASE("onnx fused: a batch normalization becomes part of the convolution bef
   // The constants of both nodes are gone.
   CHECK(run.graph.nodes.size() == 4);  // the image, the filter, the bias and the convolution
   CHECK(run.graph.nodes.back().name == "node of y");
+  // They stand in memory, and not in the text of a graph that is saved as JSON.
+  for (std::size_t i = 1; i < 3; ++i)
+    CHECK(std::get<GraphConstant>(run.graph.nodes[i].content).view != nullptr);
+}
+
+TEST_CASE("onnx fused: a batch normalization becomes part of a convolution along a line") {
+  const auto run_line = [](bool fuses) {
+    return run_onnx(model({.nodes = {node("Conv", {"x", "w"}, {"conv"}),
+                                     node("BatchNormalization",
+                                          {"conv", "scale", "shift", "mean", "variance"}, {"y"})},
+                           .initializers = {constant("w", {6, 4, 3}, 2), constant("scale", {6}, 4),
+                                            constant("shift", {6}, 5), constant("mean", {6}, 6),
+                                            constant("variance", {6}, 7, 0.5)},
+                           .inputs = {value("x", {"2", "4", "7"})},
+                           .outputs = {value("y", {})}}),
+                    {{"x", some_numbers({2, 4, 7}, 1)}}, fuses);
+  };
+  const OnnxRun folded = run_line(true);
+  REQUIRE(folded.findings == "");
+  CHECK(count_of_operators(folded.graph) == 1);
+  CHECK(difference(folded.outputs.at(0), run_line(false).outputs.at(0)) == "");
+}
+
+TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the filter") {
+  const auto halves = [](const std::string& name, const std::vector<std::int64_t>& sizes,
+                         double value) {
+    const std::uint16_t bits = half_from_double(value);
+    return tensor(name, 10, sizes, {reinterpret_cast<const char*>(&bits), sizeof bits});
+  };
+  const auto run_of = [&](bool fuses, double weight) {
+    return run_onnx(
+        model({.nodes = {node("Conv", {"x", "w"}, {"conv"}),
+                         node("BatchNormalization", {"conv", "scale", "shift", "mean", "variance"},
+                              {"y"})},
+               .initializers = {halves("w", {1, 1, 1, 1}, weight), halves("scale", {1}, 1),
+                                halves("shift", {1}, 0), halves("mean", {1}, weight),
+                                halves("variance", {1}, 0)},
+               .inputs = {value("x", {"1", "1", "2", "2"}, 10)},
+               .outputs = {value("y", {}, 10)}}),
+        {{"x", Numbers{{1, 1, 2, 2}, {1, 1.25, 0.75, 1}, DataType::Float16}}}, fuses);
+  };
+  // Divided by the square root of 1e-5, 200 is 63,246, and 300 is more than a half can be.
+  CHECK(count_of_operators(run_of(true, 200).graph) == 1);
+  const OnnxRun run = run_of(true, 300);
+  CHECK(count_of_operators(run.graph) == 2);
+  CHECK(run.outputs.at(0).values == run_of(false, 300).outputs.at(0).values);
 }
 
 TEST_CASE("onnx fused: a batch normalization stays if it is not all of what follows") {
   Normalized{.more_nodes = {node("Add", {"y", "conv"}, {"z"})}, .output = "z"}.check_left(3);
   Normalized{.output = "conv"}.check_left(2);
   Normalized{.convolution = "ConvTranspose"}.check_left(2);
+  // Two convolutions with one filter would have two.
+  Normalized{.more_nodes = {node("Conv", {"x", "w"}, {"other"}, {integer("group", 2)}),
+                            node("Add", {"y", "other"}, {"z"})},
+             .output = "z"}
+      .check_left(4);
   // Behind an activation, it normalizes something else.
   Normalized{.more_nodes = {node("Relu", {"y"}, {"z"}),
                             node("BatchNormalization", {"z", "scale", "shift", "mean", "variance"},

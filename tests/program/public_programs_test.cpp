@@ -488,7 +488,7 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 2);
   source = {.file = graph_file, .fuse = true};
   CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
-        std::string("fuse is about the nodes of an ONNX model"));
+        std::string("fuse applies only to ONNX models"));
 }
 
 TEST_CASE("public programs: whoever runs one as an operation is told to load it") {

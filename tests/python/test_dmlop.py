@@ -530,7 +530,7 @@ def test_onnx_models():
     fused = dmlop.load(SAMPLES / "onnx/model.onnx", dimensions={"batch": 2}, fuse=True)
     assert len(fused.nodes) == len(model.nodes) - 1
     assert np.array_equal(fused.run({"x": x}, device="cpu")[name], result[name])
-    assert "fuse is about the nodes of an ONNX model" in refusal(
+    assert "fuse applies only to ONNX models" in refusal(
         dmlop.Usage, lambda: dmlop.load(SAMPLES / "graph/graph.json", fuse=True)
     )
 

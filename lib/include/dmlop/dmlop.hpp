@@ -140,7 +140,8 @@ struct Operation {
   /// depend on their elements. They are no inputs of the program then.
   std::vector<Input> known_inputs = {};
   /// Of an ONNX model: activations and batch normalizations become part of the operators before
-  /// them, as in ONNX Runtime. It runs faster, and rounds less.
+  /// them, as in ONNX Runtime, and x * sigmoid(x) becomes one operator. It runs faster, and
+  /// rounds less.
   bool fuse = false;
 };
 
@@ -305,9 +306,9 @@ class DMLOP_API Runner {
   Prepared prepare(const Operation& operation, const std::vector<Input>& inputs = {});
 
   /// Runs a program and returns its outputs in their order. `edges`, if given, gets what each node
-  /// wrote, named after its edge. Constants stay on a GPU for the next run, until the program or the
-  /// runner is gone, or other runs need the room. Errors: invalid_input for inputs that do not fit,
-  /// usage for those that are missing or unknown; run_failed, io_failed.
+  /// wrote, named after its edge. Constants stay on a GPU for the next run, until the program or
+  /// the runner is gone, or other runs need the room. Errors: invalid_input for inputs that do not
+  /// fit, usage for those that are missing or unknown; run_failed, io_failed.
   std::vector<Tensor> run(const Program& program, const std::vector<Input>& inputs,
                           std::vector<Tensor>* edges = nullptr);
 
