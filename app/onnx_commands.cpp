@@ -81,7 +81,7 @@ void OnnxOptions::add_to(OptionList& command) {
   command
       .add_flag("--fuse", fuses,
                 "Fuse activations and batch normalizations into the operators before them, as ONNX "
-                "Runtime does, and make one operator of x * sigmoid(x)")
+                "Runtime does, and join operators that are one in DirectML")
       .only_for({InputForm::onnx_model, InputForm::onnx_test});
 }
 

@@ -1,11 +1,13 @@
 // Which nodes of a graph write and read its edges, while nodes become part of others.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -34,10 +36,13 @@ class EdgeUses {
     const auto found = readers_.find(edge);
     return found == readers_.end() ? 0 : found->second;
   }
-  /// Whether an edge had readers and has none left.
-  bool is_no_longer_read(const std::string& edge) const {
-    const auto found = readers_.find(edge);
-    return found != readers_.end() && found->second == 0;
+  /// Whether a node is a constant that had readers and has none left.
+  bool is_left_over(const GraphNode& node) const {
+    return std::holds_alternative<GraphConstant>(node.content) &&
+           std::ranges::all_of(node.outputs, [&](const std::string& output) {
+             const auto found = readers_.find(output);
+             return found != readers_.end() && found->second == 0;
+           });
   }
   void add_readers(const GraphNode& node) {
     for (const std::string& input : node.inputs) ++readers_[input];

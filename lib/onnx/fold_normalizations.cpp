@@ -128,7 +128,8 @@ class Folding {
     std::vector<GraphNode> kept;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       std::ranges::move(made_[i], std::back_inserter(kept));
-      if (!is_gone(i)) kept.push_back(std::move(graph_.nodes[i]));
+      if (!gone_.contains(i) && !uses_.is_left_over(graph_.nodes[i]))
+        kept.push_back(std::move(graph_.nodes[i]));
     }
     graph_.nodes = std::move(kept);
   }
@@ -242,19 +243,11 @@ class Folding {
     return edge;
   }
 
-  // Normalizations that are part of a convolution now, and constants that nothing reads any more.
-  bool is_gone(std::size_t at) const {
-    const GraphNode& node = graph_.nodes[at];
-    if (!std::holds_alternative<GraphConstant>(node.content)) return gone_.contains(at);
-    return std::ranges::all_of(
-        node.outputs, [&](const std::string& output) { return uses_.is_no_longer_read(output); });
-  }
-
   Graph& graph_;
   const std::function<std::string(const std::string&)>& free_edge_;
   EdgeUses uses_;
   std::map<std::size_t, std::vector<GraphNode>> made_;  // constants, by the node that reads them
-  std::set<std::size_t> gone_;
+  std::set<std::size_t> gone_;  // normalizations that are part of a convolution now
 };
 
 }  // namespace

@@ -82,52 +82,10 @@ class Fusion {
   EdgeUses uses_;
 };
 
-const GraphOperator* operator_of_type(const GraphNode& node, std::string_view type) {
-  const auto* operation = std::get_if<GraphOperator>(&node.content);
-  return operation != nullptr && operation->type == type ? operation : nullptr;
-}
-
-/// The number of the node that computes the sigmoid of x, where a node multiplies x by it; nothing
-/// if the node is something else, or others read the sigmoid, too.
-std::optional<std::size_t> sigmoid_of_swish(const Graph& graph, const EdgeUses& uses,
-                                            const GraphNode& node) {
-  const GraphOperator* product = operator_of_type(node, "DML_OPERATOR_ELEMENT_WISE_MULTIPLY");
-  if (product == nullptr || product->inputs.size() != 2 ||
-      product->inputs[0] != product->outputs[0] || product->inputs[1] != product->outputs[0])
-    return std::nullopt;
-  for (const std::size_t side : {0U, 1U}) {
-    const auto number = uses.writer(node.inputs[side]);
-    if (!number || uses.readers(node.inputs[side]) != 1) continue;
-    const GraphNode& writer = graph.nodes[*number];
-    const GraphOperator* sigmoid = operator_of_type(writer, "DML_OPERATOR_ACTIVATION_SIGMOID");
-    if (sigmoid != nullptr && writer.inputs.front() == node.inputs[1 - side] &&
-        sigmoid->inputs.front() == product->outputs.front())
-      return number;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused) {
   Fusion(graph, is_fused).fuse();
-}
-
-void join_swishes(Graph& graph) {
-  const EdgeUses uses(graph);
-  std::vector<bool> is_gone(graph.nodes.size(), false);
-  for (GraphNode& node : graph.nodes) {
-    const auto sigmoid = sigmoid_of_swish(graph, uses, node);
-    if (!sigmoid) continue;
-    auto& operation = std::get<GraphOperator>(node.content);
-    operation.type = "DML_OPERATOR_ACTIVATION_SWISH";
-    operation.inputs.resize(1);
-    operation.attributes = {{"SigmoidInputScale", 1.0F}};
-    graph.sizes.erase(graph.nodes[*sigmoid].outputs.front());
-    node.inputs = graph.nodes[*sigmoid].inputs;
-    is_gone[*sigmoid] = true;
-  }
-  remove_nodes(graph, is_gone);
 }
 
 }  // namespace dmlop::onnx

@@ -1,5 +1,5 @@
 // Activations become fields of the operators that they follow, as ONNX Runtime's DirectML provider
-// fuses them, or one operator where a model has two.
+// fuses them.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,5 @@ namespace dmlop::onnx {
 /// nothing else reads that, and if `is_fused` says so of the edge between them. The edge is gone
 /// then.
 void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused);
-
-/// Makes one ACTIVATION_SWISH, which is from feature level 6_2, of x * sigmoid(x).
-void join_swishes(Graph& graph);
 
 }  // namespace dmlop::onnx

@@ -9,6 +9,7 @@
 #include "onnx/fold_normalizations.hpp"
 #include "onnx/fuse.hpp"
 #include "onnx/importer.hpp"
+#include "onnx/join_operators.hpp"
 #include "onnx/needed.hpp"
 #include "onnx/versions.hpp"
 #include "onnx/whole_model.hpp"
@@ -118,8 +119,7 @@ std::optional<Imported> Importer::import() {
   if (request_.fuses) {
     fold_batch_normalizations(imported_.graph,
                               [&](const std::string& wanted) { return names_.edges.free(wanted); });
-    constexpr FeatureLevel level_of_swish{6, 2};
-    if (request_.feature_level >= level_of_swish) join_swishes(imported_.graph);
+    join_operators(imported_.graph, request_.feature_level);
   }
   fuse_activations(imported_.graph, [&](const std::string& edge) {
     return request_.fuses || fused_.contains(edge);

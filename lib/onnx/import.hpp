@@ -16,9 +16,9 @@ namespace dmlop::onnx {
 
 struct ImportRequest {
   NamedSizes dimensions = {};
-  std::map<std::string, TensorData> files = {};       // of the model's inputs
-  SharedConfinement confinement = {};                 // of external data
-  bool fuses = false;                                 // fuses nodes as ONNX Runtime does, and joins swishes
+  std::map<std::string, TensorData> files = {};  // of the model's inputs
+  SharedConfinement confinement = {};            // of external data
+  bool fuses = false;                            // fuses and joins operators as ONNX Runtime does
   FeatureLevel feature_level = newest_feature_level;  // which the operators may need
   SizeSource size_source = SizeSource::files;
 };

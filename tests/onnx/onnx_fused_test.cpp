@@ -594,4 +594,156 @@ TEST_CASE("onnx fused: a sigmoid stays if others read it, or if it multiplies so
         2);
 }
 
+namespace {
+
+std::string scalar(const std::string& name, float value) {
+  return tensor(name, 1, {}, raw_floats({value}));
+}
+
+/// Runs nodes that read x and constants and write y, fused or not.
+OnnxRun run_chain(const std::vector<std::string>& nodes, bool fuses,
+                  const Sizes& sizes = {2, 3, 4}) {
+  std::vector<std::string> dimensions;
+  for (const std::uint64_t size : sizes) dimensions.push_back(std::to_string(size));
+  return run_onnx(
+      model(
+          {.nodes = nodes,
+           .initializers = {scalar("root", std::sqrt(2.0F)), scalar("reciprocal", std::sqrt(0.5F)),
+                            scalar("one", 1), scalar("half", 0.5F), scalar("third", 0.3F),
+                            scalar("two", 2), scalar("three", 3), scalar("epsilon", 0.125F),
+                            constant("scale", {4}, 2), constant("shift", {4}, 3)},
+           .inputs = {value("x", dimensions)},
+           .outputs = {value("y", {})},
+           .version = 12}),
+      {{"x", some_numbers(sizes, 9)}}, fuses);
+}
+
+/// Checks that nodes become these operators, and compute nearly the same.
+void check_joined(const std::vector<std::string>& nodes, const std::vector<std::string>& types,
+                  const Sizes& sizes = {2, 3, 4}) {
+  const OnnxRun joined = run_chain(nodes, true, sizes), apart = run_chain(nodes, false, sizes);
+  REQUIRE(joined.findings == "");
+  REQUIRE(apart.findings == "");
+  std::vector<std::string> found;
+  for (const GraphNode& node : joined.graph.nodes) {
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    if (operation != nullptr) found.push_back(operation->type.substr(13));
+  }
+  CHECK(found == types);
+  CHECK(difference(joined.outputs.at(0), apart.outputs.at(0)) == "");
+  CHECK(count_of_operators(apart.graph) > types.size());
+  // Constants that nothing reads any more are gone.
+  for (const GraphNode& node : joined.graph.nodes) {
+    const bool is_no_longer_needed = !node.name.starts_with("sh") && !node.name.starts_with("sc");
+    if (std::holds_alternative<GraphConstant>(node.content) && is_no_longer_needed)
+      CHECK(node.name == "x");
+  }
+}
+/// The same of nodes that stay as they are.
+void check_apart(const std::vector<std::string>& nodes, const Sizes& sizes = {2, 3, 4}) {
+  const OnnxRun joined = run_chain(nodes, true, sizes), apart = run_chain(nodes, false, sizes);
+  REQUIRE(joined.findings == "");
+  CHECK(count_of_operators(joined.graph) == count_of_operators(apart.graph));
+  const auto is_same = [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  };
+  CHECK(std::ranges::equal(joined.outputs.at(0).values, apart.outputs.at(0).values, is_same));
+}
+
+using Names = std::vector<std::string>;
+
+/// 1 + erf(x / sqrt(2)), which is called "gate".
+std::vector<std::string> gate_of(bool divides, bool is_one_first) {
+  return {
+      divides ? node("Div", {"x", "root"}, {"angle"}) : node("Mul", {"x", "reciprocal"}, {"angle"}),
+      node("Erf", {"angle"}, {"erf"}),
+      node("Add", is_one_first ? Names{"one", "erf"} : Names{"erf", "one"}, {"gate"})};
+}
+
+/// A layer normalization over the last axis, whose nodes may be changed.
+struct Layer {
+  Names deviation{"x", "mean"};
+  std::string square = node("Pow", {"deviation", "two"}, {"square"});
+  std::string average = "ReduceMean";
+  std::int64_t keeps = 1;
+  std::int64_t axis = -1;
+  Names quotient{"deviation", "root of variance"};
+  Names product{"normalized", "scale"};
+  Names sum{"product", "shift"};
+
+  std::vector<std::string> nodes() const {
+    const std::vector<std::string> attributes{integers("axes", {axis}), integer("keepdims", keeps)};
+    return {node("ReduceMean", {"x"}, {"mean"}, attributes),
+            node("Sub", deviation, {"deviation"}),
+            square,
+            node(average, {"square"}, {"variance"}, attributes),
+            node("Add", {"variance", "epsilon"}, {"more"}),
+            node("Sqrt", {"more"}, {"root of variance"}),
+            node("Div", quotient, {"normalized"}),
+            node("Mul", product, {"product"}),
+            node("Add", sum, {"y"})};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("onnx fused: GELU in all its forms is one operator") {
+  for (const bool divides : {true, false}) {
+    for (const bool is_one_first : {true, false}) {
+      const std::vector<std::string> gate = gate_of(divides, is_one_first);
+      for (const Names& factors : {Names{"x", "gate"}, {"gate", "x"}}) {
+        for (const Names& halved : {Names{"product", "half"}, {"half", "product"}})
+          check_joined(
+              gate + std::vector{node("Mul", factors, {"product"}), node("Mul", halved, {"y"})},
+              {"ACTIVATION_GELU"});
+      }
+      for (const Names& factors : {Names{"h", "gate"}, {"gate", "h"}})
+        check_joined(
+            gate + std::vector{node("Mul", {"x", "half"}, {"h"}), node("Mul", factors, {"y"})},
+            {"ACTIVATION_GELU"});
+    }
+  }
+}
+
+TEST_CASE("onnx fused: what is not quite GELU stays") {
+  const std::vector<std::string> gate = gate_of(true, false);
+  const std::string product = node("Mul", {"x", "gate"}, {"product"});
+  check_apart(gate + std::vector{product, node("Mul", {"product", "third"}, {"y"})});
+  check_apart(gate + std::vector{product, node("Mul", {"product", "half"}, {"z"}),
+                                 node("Add", {"z", "gate"}, {"y"})});
+  check_apart(gate + std::vector{product, node("Mul", {"product", "half"}, {"z"}),
+                                 node("Add", {"z", "product"}, {"y"})});
+  check_apart(gate + std::vector{node("Mul", {"erf", "gate"}, {"product"}),
+                                 node("Mul", {"product", "half"}, {"y"})});
+  check_apart({node("Div", {"x", "two"}, {"angle"}), node("Erf", {"angle"}, {"erf"}),
+               node("Add", {"erf", "one"}, {"gate"}), product,
+               node("Mul", {"product", "half"}, {"y"})});
+  check_apart({node("Div", {"x", "root"}, {"angle"}), node("Erf", {"angle"}, {"erf"}),
+               node("Add", {"erf", "two"}, {"gate"}), product,
+               node("Mul", {"product", "half"}, {"y"})});
+}
+
+TEST_CASE("onnx fused: a layer normalization in all its forms is one operator") {
+  const std::vector<std::string> one{"MEAN_VARIANCE_NORMALIZATION2"};
+  check_joined(Layer{}.nodes(), one);
+  check_joined(Layer{.square = node("Mul", {"deviation", "deviation"}, {"square"})}.nodes(), one);
+  check_joined(Layer{.product = {"scale", "normalized"}}.nodes(), one);
+  check_joined(Layer{.sum = {"shift", "product"}}.nodes(), one);
+  for (const std::int64_t axis : {0, 1}) check_joined(Layer{.axis = axis}.nodes(), one);
+  check_joined(Layer{}.nodes(), one, {3, 4});
+  check_joined(Layer{}.nodes(), one, {2, 1, 3, 4});
+}
+
+TEST_CASE("onnx fused: what is not quite a layer normalization stays") {
+  // The means of rows, which columns subtract.
+  check_apart(Layer{.keeps = 0}.nodes(), {4, 4});
+  check_apart(Layer{.square = node("Pow", {"deviation", "three"}, {"square"})}.nodes());
+  check_apart(Layer{.square = node("Mul", {"deviation", "x"}, {"square"})}.nodes());
+  check_apart(Layer{.average = "ReduceSum"}.nodes());
+  check_apart(Layer{.deviation = {"mean", "x"}}.nodes());
+  check_apart(Layer{.quotient = {"x", "root of variance"}}.nodes());
+  check_apart(Layer{.sum = {"product", "mean"}}.nodes());
+  check_apart(Layer{.sum = {"product", "deviation"}}.nodes());
+}
+
 }  // namespace dmlop::test::onnx_fused_test

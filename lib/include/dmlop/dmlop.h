@@ -122,8 +122,8 @@ typedef struct dmlop_operation {
   const dmlop_tensor* known_inputs;
   size_t known_input_count;
   /* Of an ONNX model, 1: activations and batch normalizations become part of the operators before
-   * them, as in ONNX Runtime, and x * sigmoid(x) becomes one operator. It runs faster, and
-   * rounds less. */
+   * them, as in ONNX Runtime, and operators that are one in DirectML become one. It runs faster,
+   * and rounds less. */
   uint32_t fuse;
 } dmlop_operation;
 #define DMLOP_OPERATION \

@@ -140,8 +140,8 @@ struct Operation {
   /// depend on their elements. They are no inputs of the program then.
   std::vector<Input> known_inputs = {};
   /// Of an ONNX model: activations and batch normalizations become part of the operators before
-  /// them, as in ONNX Runtime, and x * sigmoid(x) becomes one operator. It runs faster, and
-  /// rounds less.
+  /// them, as in ONNX Runtime, and operators that are one in DirectML become one. It runs faster,
+  /// and rounds less.
   bool fuse = false;
 };
 

@@ -110,7 +110,7 @@ def load(
     inputs of an ONNX model that become constants, because sizes or fields of its operators depend
     on their elements; they are not given to `run`. With `fuse`, activations and batch
     normalizations of an ONNX model become part of the operators before them, as in ONNX Runtime,
-    and x * sigmoid(x) becomes one operator. It runs faster, and rounds less."""
+    and operators that are one in DirectML become one. It runs faster, and rounds less."""
     return Program(
         Source(program, None, feature_level, judge, confined_to, dimensions, known_inputs, fuse)
     )
