@@ -68,6 +68,18 @@ std::optional<std::vector<std::byte>> bytes_of_numbers(const Numbers& numbers, D
   return bytes;
 }
 
+/// Whether FLOAT16 has few digits for all weights of a channel, of `each`.
+bool loses_channel(const Numbers& weights, std::size_t each) {
+  constexpr double least_normal = 0x1p-14;
+  for (std::size_t begin = 0; begin < weights.size(); begin += each) {
+    double largest = 0;
+    for (std::size_t i = begin; i < begin + each; ++i)
+      largest = std::max(largest, std::abs(weights[i]));
+    if (largest > 0 && largest < least_normal) return true;
+  }
+  return false;
+}
+
 /// Whether two tensors without strides have the same elements in the same channels: a line of
 /// numbers may be the width or the height of an image.
 bool are_alike(const GraphTensor& a, const GraphTensor& b) {
@@ -135,20 +147,26 @@ class Folding {
   }
 
  private:
-  // The numbers of a constant in memory that is packed and has so many elements; nothing if it is
-  // something else.
-  std::optional<Numbers> read(const GraphUse& use, DataType type, std::uint64_t elements) const {
+  // The constant of an edge, if it is in memory, packed and of so many elements; otherwise null.
+  const GraphConstant* constant(const GraphUse& use, DataType type, std::uint64_t elements) const {
     const auto writer = uses_.writer(use.edge);
     const bool has_shape = use.tensor != nullptr && real_type(*use.tensor) == type &&
                            !use.tensor->strides && elements_of_constant(*use.tensor) == elements;
-    if (!has_shape || !writer) return std::nullopt;
+    if (!has_shape || !writer) return nullptr;
     const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*writer].content);
-    if (constant == nullptr || constant->name || !constant->path.empty()) return std::nullopt;
+    const bool is_here = constant != nullptr && !constant->name && constant->path.empty();
+    return is_here && bytes_in(*constant).size() == elements * size_of(type) ? constant : nullptr;
+  }
+  static std::span<const std::byte> bytes_in(const GraphConstant& constant) {
+    return constant.view ? constant.view->bytes : std::span<const std::byte>(constant.bytes);
+  }
+
+  // Its numbers; nothing if there is none.
+  std::optional<Numbers> read(const GraphUse& use, DataType type, std::uint64_t elements) const {
+    const GraphConstant* const constant = this->constant(use, type, elements);
+    if (constant == nullptr) return std::nullopt;
+    Numbers numbers = numbers_of(bytes_in(*constant), type);
     const auto& view = constant->view;
-    const std::span<const std::byte> bytes =
-        view ? view->bytes : std::span<const std::byte>(constant->bytes);
-    if (bytes.size() != elements * size_of(type)) return std::nullopt;
-    Numbers numbers = numbers_of(bytes, type);
     if (view && view->file)
       with_context("reading " + view->path, [&] { view->file->require_intact(); });
     return numbers;
@@ -174,7 +192,7 @@ class Folding {
     return channels;
   }
 
-  std::optional<Folded> folded(const GraphNode& convolving, const GraphNode& normalizing) const {
+  std::optional<Folded> folded(const GraphNode& convolving, const GraphNode& normalizing) {
     const auto& convolution = std::get<GraphOperator>(convolving.content);
     const auto& normalization = std::get<GraphOperator>(normalizing.content);
     const auto read_by = uses_of(convolving.inputs, convolution.inputs);
@@ -189,6 +207,11 @@ class Folding {
     if (!type) return std::nullopt;
     const GraphTensor& filter = *(*read_by)[1].tensor;
     const std::uint64_t channels = filter.sizes.front();
+    // Several edges may be one constant in other shapes.
+    const GraphConstant* const shared =
+        constant((*read_by)[1], *type, elements_of_constant(filter));
+    if (shared == nullptr || !folded_from_.insert(bytes_in(*shared).data()).second)
+      return std::nullopt;
     auto weights = read((*read_by)[1], *type, elements_of_constant(filter));
     const auto after = channels_of(normalization, *read_after, *type, channels);
     const bool has_bias = read_by->size() > 2 && !(*read_by)[2].edge.empty();
@@ -198,6 +221,7 @@ class Folding {
     for (std::size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= after->factors[i / each];
     for (std::size_t i = 0; i < channels; ++i)
       (*terms)[i] = (*terms)[i] * after->factors[i] + after->terms[i];
+    if (*type == DataType::Float16 && loses_channel(*weights, each)) return std::nullopt;
     auto filter_bytes = bytes_of_numbers(*weights, *type);
     auto bias_bytes = bytes_of_numbers(*terms, *type);
     if (!filter_bytes || !bias_bytes) return std::nullopt;
@@ -247,6 +271,7 @@ class Folding {
   const std::function<std::string(const std::string&)>& free_edge_;
   EdgeUses uses_;
   std::map<std::size_t, std::vector<GraphNode>> made_;  // constants, by the node that reads them
+  std::set<const std::byte*> folded_from_;              // the bytes of filters
   std::set<std::size_t> gone_;  // normalizations that are part of a convolution now
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "onnx/edge_uses.hpp"
 #include "tensor/half.hpp"
 
@@ -51,18 +52,28 @@ const Value* value_of_attribute(const GraphOperator& operation, std::string_view
   return nullptr;
 }
 
+/// Errors: io_failed if the file of a constant changed.
+void require_unchanged(const GraphConstant& constant) {
+  const auto& view = constant.view;
+  if (view && view->file)
+    with_context("reading " + view->path, [&] { view->file->require_intact(); });
+}
+
 /// The one number of a constant; nothing for others.
 std::optional<double> scalar_in(const GraphConstant& constant, const std::string& type) {
+  const auto& view = constant.view;
   const std::span<const std::byte> bytes =
-      constant.view ? constant.view->bytes : std::span<const std::byte>(constant.bytes);
+      view ? view->bytes : std::span<const std::byte>(constant.bytes);
   if (type == "DML_TENSOR_DATA_TYPE_FLOAT32" && bytes.size() == sizeof(float)) {
     float number = 0;
     std::memcpy(&number, bytes.data(), sizeof number);
+    require_unchanged(constant);
     return number;
   }
   if (type == "DML_TENSOR_DATA_TYPE_FLOAT16" && bytes.size() == sizeof(std::uint16_t)) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, bytes.data(), sizeof bits);
+    require_unchanged(constant);
     return half_to_float(bits);
   }
   return std::nullopt;
@@ -110,7 +121,8 @@ class Joining {
     return constant != nullptr ? scalar_in(*constant, operand.tensor.data_type) : std::nullopt;
   }
   bool is_about(const Operand& operand, double expected) const {
-    constexpr double tolerance = 3e-4;  // of a constant in FLOAT16
+    const bool is_half = operand.tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT16";
+    const double tolerance = is_half ? 3e-4 : 1e-5;
     const auto number = constant(operand);
     return number && std::abs(*number - expected) <= tolerance * expected;
   }

@@ -413,6 +413,7 @@ struct Normalized {
     add("shift", {6}, 5, -3);
     add("mean", {6}, 6, -3);
     add("variance", {6}, 7, 0.25);
+    constants.push_back(tensor("sizes of w", 7, {4}, raw_integers({6, 2, 3, 2})));
     std::vector<std::string> of_convolution{"x", "w"};
     if (has_bias) of_convolution.push_back("b");
     nodes.push_back(node(convolution, of_convolution, {"conv"}, {integer("group", 2)}));
@@ -500,6 +501,9 @@ TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the f
   };
   // Divided by the square root of 1e-5, 200 is 63,246, and 300 is more than a half can be.
   CHECK(count_of_operators(run_of(true, 200).graph) == 1);
+  // 1.2e-7 becomes 3.8e-5, which is no normal number.
+  CHECK(count_of_operators(run_of(true, 1e-6).graph) == 1);
+  CHECK(count_of_operators(run_of(true, 1.2e-7).graph) == 2);
   const OnnxRun run = run_of(true, 300);
   CHECK(count_of_operators(run.graph) == 2);
   CHECK(run.outputs.at(0).values == run_of(false, 300).outputs.at(0).values);
@@ -512,6 +516,14 @@ TEST_CASE("onnx fused: a batch normalization stays if it is not all of what foll
   // Two convolutions with one filter would have two.
   Normalized{.more_nodes = {node("Conv", {"x", "w"}, {"other"}, {integer("group", 2)}),
                             node("Add", {"y", "other"}, {"z"})},
+             .output = "z"}
+      .check_left(4);
+  // Nor have two whose filters are one constant: the first of them is folded.
+  Normalized{.more_nodes = {node("Reshape", {"w", "sizes of w"}, {"w2"}),
+                            node("Conv", {"x", "w2"}, {"conv2"}, {integer("group", 2)}),
+                            node("BatchNormalization",
+                                 {"conv2", "scale", "shift", "mean", "variance"}, {"y2"}),
+                            node("Add", {"y", "y2"}, {"z"})},
              .output = "z"}
       .check_left(4);
   // Behind an activation, it normalizes something else.
@@ -609,7 +621,7 @@ OnnxRun run_chain(const std::vector<std::string>& nodes, bool fuses,
       model(
           {.nodes = nodes,
            .initializers = {scalar("root", std::sqrt(2.0F)), scalar("reciprocal", std::sqrt(0.5F)),
-                            scalar("one", 1), scalar("half", 0.5F), scalar("third", 0.3F),
+                            scalar("one", 1), scalar("half", 0.5F), scalar("nearly half", 0.4999F),
                             scalar("two", 2), scalar("three", 3), scalar("epsilon", 0.125F),
                             constant("scale", {4}, 2), constant("shift", {4}, 3)},
            .inputs = {value("x", dimensions)},
@@ -665,18 +677,21 @@ struct Layer {
   Names deviation{"x", "mean"};
   std::string square = node("Pow", {"deviation", "two"}, {"square"});
   std::string average = "ReduceMean";
-  std::int64_t keeps = 1;
+  std::int64_t keeps_mean = 1;
+  std::int64_t keeps_variance = 1;
   std::int64_t axis = -1;
   Names quotient{"deviation", "root of variance"};
   Names product{"normalized", "scale"};
   Names sum{"product", "shift"};
 
   std::vector<std::string> nodes() const {
-    const std::vector<std::string> attributes{integers("axes", {axis}), integer("keepdims", keeps)};
-    return {node("ReduceMean", {"x"}, {"mean"}, attributes),
+    const auto attributes = [&](std::int64_t keeps) {
+      return std::vector{integers("axes", {axis}), integer("keepdims", keeps)};
+    };
+    return {node("ReduceMean", {"x"}, {"mean"}, attributes(keeps_mean)),
             node("Sub", deviation, {"deviation"}),
             square,
-            node(average, {"square"}, {"variance"}, attributes),
+            node(average, {"square"}, {"variance"}, attributes(keeps_variance)),
             node("Add", {"variance", "epsilon"}, {"more"}),
             node("Sqrt", {"more"}, {"root of variance"}),
             node("Div", quotient, {"normalized"}),
@@ -705,10 +720,26 @@ TEST_CASE("onnx fused: GELU in all its forms is one operator") {
   }
 }
 
+TEST_CASE("onnx fused: GELU of FLOAT16, whose constants are rounded, is one operator") {
+  const auto half = [](const std::string& name, double value) {
+    const std::uint16_t bits = half_from_double(value);
+    return tensor(name, 10, {}, {reinterpret_cast<const char*>(&bits), sizeof bits});
+  };
+  const OnnxRun run = run_onnx(
+      model({.nodes = gate_of(true, false) + std::vector{node("Mul", {"x", "gate"}, {"product"}),
+                                                         node("Mul", {"product", "half"}, {"y"})},
+             .initializers = {half("root", std::sqrt(2.0)), half("one", 1), half("half", 0.5)},
+             .inputs = {value("x", {"3"}, 10)},
+             .outputs = {value("y", {}, 10)}}),
+      {{"x", Numbers{{3}, {-1, 0, 2}, DataType::Float16}}}, true);
+  REQUIRE(run.findings == "");
+  CHECK(count_of_operators(run.graph) == 1);
+}
+
 TEST_CASE("onnx fused: what is not quite GELU stays") {
   const std::vector<std::string> gate = gate_of(true, false);
   const std::string product = node("Mul", {"x", "gate"}, {"product"});
-  check_apart(gate + std::vector{product, node("Mul", {"product", "third"}, {"y"})});
+  check_apart(gate + std::vector{product, node("Mul", {"product", "nearly half"}, {"y"})});
   check_apart(gate + std::vector{product, node("Mul", {"product", "half"}, {"z"}),
                                  node("Add", {"z", "gate"}, {"y"})});
   check_apart(gate + std::vector{product, node("Mul", {"product", "half"}, {"z"}),
@@ -736,7 +767,8 @@ TEST_CASE("onnx fused: a layer normalization in all its forms is one operator") 
 
 TEST_CASE("onnx fused: what is not quite a layer normalization stays") {
   // The means of rows, which columns subtract.
-  check_apart(Layer{.keeps = 0}.nodes(), {4, 4});
+  check_apart(Layer{.keeps_mean = 0}.nodes(), {4, 4});
+  check_apart(Layer{.keeps_variance = 0}.nodes(), {4, 4});
   check_apart(Layer{.square = node("Pow", {"deviation", "three"}, {"square"})}.nodes());
   check_apart(Layer{.square = node("Mul", {"deviation", "x"}, {"square"})}.nodes());
   check_apart(Layer{.average = "ReduceSum"}.nodes());
@@ -744,6 +776,13 @@ TEST_CASE("onnx fused: what is not quite a layer normalization stays") {
   check_apart(Layer{.quotient = {"x", "root of variance"}}.nodes());
   check_apart(Layer{.sum = {"product", "mean"}}.nodes());
   check_apart(Layer{.sum = {"product", "deviation"}}.nodes());
+  check_apart(Layer{.square = node("Mul", {"deviation", "deviation"}, {"square"}),
+                    .sum = {"product", "deviation"}}
+                  .nodes());
+  // A quotient that scales it is no part of it.
+  std::vector<std::string> nodes = Layer{.product = {"other", "normalized"}}.nodes();
+  nodes.insert(nodes.begin(), node("Div", {"x", "scale"}, {"other"}));
+  check_joined(nodes, {"ELEMENT_WISE_DIVIDE", "MEAN_VARIANCE_NORMALIZATION2"});
 }
 
 }  // namespace dmlop::test::onnx_fused_test

@@ -486,6 +486,23 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 1);
   source.feature_level = "6_1";
   CHECK(dmlop::Program(source).nodes().size() == 2);
+  const auto number = [](const std::string& name, float value) {
+    return tensor(name, 1, {}, raw_floats({value}));
+  };
+  source = {
+      .text = model(
+          {.nodes = {node("Div", {"x", "root"}, {"a"}), node("Erf", {"a"}, {"e"}),
+                     node("Add", {"e", "one"}, {"g"}), node("Mul", {"x", "g"}, {"p"}),
+                     node("Mul", {"p", "half"}, {"y"})},
+           .initializers = {number("root", 1.41421356F), number("one", 1), number("half", 0.5F)},
+           .inputs = {value("x", {"2"})},
+           .outputs = {value("y", {})}}),
+      .file = "m.onnx",
+      .feature_level = "5_0",
+      .fuse = true};
+  CHECK(dmlop::Program(source).nodes().size() == 5);
+  source.feature_level = "5_1";
+  CHECK(dmlop::Program(source).nodes().size() == 1);
   source = {.file = graph_file, .fuse = true};
   CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
         std::string("fuse applies only to ONNX models"));
