@@ -20,8 +20,8 @@
 namespace dmlop {
 namespace {
 
-// Work often follows work within microseconds, and to wake a thread takes longer. Others need a
-// processor that is one of few sooner.
+// Work often follows work within microseconds, and to wake a thread takes longer. Where there are
+// few processors, other programs need them sooner.
 std::chrono::microseconds looking_time() {
   constexpr std::chrono::microseconds usual{200}, of_few_processors{50}, of_one{0};
   const unsigned processors = hardware_threads();

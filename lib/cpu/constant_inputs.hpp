@@ -1,6 +1,6 @@
-// The inputs of a kernel that hold the same in all of its runs, and what the kernel made of them,
-// which the next runs use. A product keeps its panels: to pack the weights of a small convolution
-// takes as long as to multiply them.
+// The inputs of a kernel that hold the same in all of its runs. What the kernel made of them in the
+// first run, the next runs use: a product keeps its panels, because packing the weights of a small
+// convolution takes as long as multiplying them.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,13 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "base/threshold.hpp"
 
 namespace dmlop::cpu {
 
 /// Memory of the process that is counted, and given back when nothing uses it any more.
 class KeptBytes {
  public:
-  /// Nothing if all that is kept would be more than kept_bytes_most, or without memory.
+  /// Null if the process would keep more than a gibibyte, or if it has no memory.
   static std::unique_ptr<KeptBytes> make(std::uint64_t bytes);
   KeptBytes(const KeptBytes&) = delete;
   KeptBytes& operator=(const KeptBytes&) = delete;

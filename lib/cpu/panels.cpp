@@ -51,8 +51,8 @@ struct PackedRows {
     return [data = data](std::size_t r, std::size_t k)
                HWY_ATTR { return data[k * packed_rows + r]; };
   }
-  // The same of the panel behind it, which is next. It may come from memory: a processor does not
-  // see it coming across pages.
+  // The same place in the next panel. It is fetched ahead, because it may come from memory, and
+  // processors do not fetch ahead across pages.
   const T* next(std::size_t k, std::size_t depth) const { return data + (depth + k) * packed_rows; }
 };
 

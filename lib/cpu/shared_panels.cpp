@@ -17,8 +17,8 @@ namespace {
 // Each part packs what it needs of a larger side, so that memory has room for it.
 constexpr Threshold most_shared_bytes{std::uint64_t{32} << 20, std::uint64_t{1} << 12};
 
-// More columns than these are multiplied by a row of weights in so much more time than it takes to
-// pack it that it need not be kept.
+// Where an element is multiplied more often than this, packing takes little of the time, and panels
+// are not kept.
 constexpr std::uint64_t most_uses_of_kept = 4096;
 
 /// Calls pack(packing, operands, lines, k, count, to) for all panels of a side.

@@ -1,5 +1,5 @@
-// Operators of a model that compute together what one operator of DirectML does become that one.
-// Models have them where ONNX had no such operator when they were made.
+// Joins several operators of a model that compute what one operator of DirectML computes. Models
+// have several where ONNX had no such operator when they were made.
 #pragma once
 
 #include "graph/graph.hpp"

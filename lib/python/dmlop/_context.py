@@ -119,7 +119,13 @@ class Source:
         self._views = [view(name, value, packed=True) for name, value in known.items()]
         self._known = make_structs(list(known), self._views, True) if known else None
         self.struct = OperationStruct(
-            sizeof(OperationStruct), self._keep[0], size, *self._keep[1:], self._known, len(known), bool(fuse)
+            sizeof(OperationStruct),
+            self._keep[0],
+            size,
+            *self._keep[1:],
+            self._known,
+            len(known),
+            bool(fuse),
         )
 
     def _read(self, op: Any, fields: Dict[str, Any]) -> None:
