@@ -46,12 +46,12 @@ struct RightBlock {
   const std::uint32_t* places = nullptr;  // of the elements of the sum in the first column
 };
 
-/// Where sums go as floats, times a factor and plus a number for each row.
+/// Where sums go as floats, times a factor and plus what is added.
 struct RoundedSums {
   float* to;
   std::size_t pitch;  // from row to row
   double factor = 1;
-  const double* added = nullptr;  // of each row; null: nothing
+  AddedToSums added = {};
 };
 
 template <typename T>

@@ -144,19 +144,28 @@ HWY_INLINE void round_row(const PanelProduct<float>& product, const float* sums,
   const std::size_t lanes = hn::Lanes(d);
   const double* earlier = product.is_first ? nullptr : product.sums + row * product.pitch + column;
   const auto factor = hn::Set(d, product.factor);
-  const auto added = hn::Set(d, product.added != nullptr ? product.added[row] : 0);
-  const auto rounded = [&](std::size_t i) HWY_ATTR {
+  const AddedToSums& added = product.added;
+  const auto number = hn::Set(d, added.numbers != nullptr ? added.numbers[row] : 0);
+  const auto of_elements = hn::Set(d, added.factor);
+  const float* elements =
+      added.elements != nullptr ? added.elements + row * added.pitch + column : nullptr;
+  const auto rounded = [&](std::size_t i, const float* beside) HWY_ATTR {
     auto sum = hn::PromoteTo(d, hn::LoadU(floats, sums + i));
     if (earlier != nullptr) sum = hn::Add(sum, hn::LoadU(d, earlier + i));
     sum = hn::Mul(factor, sum);
-    return float_from_double(d, product.added != nullptr ? hn::Add(sum, added) : sum);
+    if (added.numbers != nullptr) sum = hn::Add(sum, number);
+    if (beside != nullptr)
+      sum = hn::Add(sum, hn::Mul(of_elements, hn::PromoteTo(d, hn::LoadU(floats, beside))));
+    return float_from_double(d, sum);
   };
   float* to = product.rounded + row * product.rounded_pitch + column;
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(rounded(i), floats, to + i);
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(rounded(i, elements != nullptr ? elements + i : nullptr), floats, to + i);
   if (i == count) return;
-  HWY_ALIGN float last[hn::MaxLanes(d)];
-  hn::StoreU(rounded(i), floats, last);
+  HWY_ALIGN float last[hn::MaxLanes(d)] = {};
+  if (elements != nullptr) std::memcpy(last, elements + i, (count - i) * sizeof(float));
+  hn::StoreU(rounded(i, elements != nullptr ? last : nullptr), floats, last);
   std::memcpy(to + i, last, (count - i) * sizeof(float));
 }
 

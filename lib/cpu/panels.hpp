@@ -26,6 +26,14 @@ inline constexpr std::size_t streamed_columns = 512;
 template <typename T>
 std::size_t panel_columns();
 
+/// What is added to sums: a number to all of a row, or an element to each.
+struct AddedToSums {
+  const double* numbers = nullptr;  // of each row; null: none
+  const float* elements = nullptr;  // side by side in each row; null: none
+  std::size_t pitch = 0;            // from row to row of the elements
+  double factor = 1;                // of the elements
+};
+
 /// The panels of a block of both matrices, and where the sums of all their pairs go.
 template <typename T>
 struct PanelProduct {
@@ -47,11 +55,11 @@ struct PanelProduct {
   /// and may be read for whole panels. T is float.
   const std::uint32_t* right_places = nullptr;
   /// If not null, these are the last elements: what the sums come to, times the factor and plus
-  /// what is added to the row, is rounded and goes there instead.
+  /// what is added, is rounded and goes there instead.
   float* rounded = nullptr;
   std::size_t rounded_pitch = 0;  // from row to row; nothing is written behind the last column
   double factor = 1;
-  const double* added = nullptr;  // of each row; null: nothing
+  AddedToSums added = {};
 };
 
 template <typename T>

@@ -235,12 +235,31 @@ class Product {
 
   RoundedSums rounded_sums(const Block& block, const ProductOperands& operands, float* to,
                            std::size_t pitch) {
-    if (operands.added) operands.added.rows(block.row, block.rows, added_);
-    for (double& added : added_) added *= kernel_.added_factor;
     return {.to = to,
             .pitch = pitch,
             .factor = kernel_.factor,
-            .added = operands.added ? added_.data() : nullptr};
+            .added = operands.added ? added_to_sums(block, operands.added) : AddedToSums{}};
+  }
+
+  AddedToSums added_to_sums(const Block& block, const ProductOperand& added) {
+    if (const float* elements = added_elements(block, added))
+      return {.elements = elements,
+              .pitch = added.shape->row_stride,
+              .factor = kernel_.added_factor};
+    added.rows(block.row, block.rows, added_);
+    for (double& number : added_) number *= kernel_.added_factor;
+    return {.numbers = added_.data()};
+  }
+
+  // The elements that are added to a block, if they are side by side; otherwise null.
+  const float* added_elements(const Block& block, const ProductOperand& added) const {
+    const ProductInput& shape = *added.shape;
+    const std::uint64_t first = block.row * shape.row_stride + block.column;
+    const std::byte* data = added.data + first * sizeof(float);
+    return shape.data_type == DataType::Float32 && shape.column_stride == 1 &&
+                   reinterpret_cast<std::uintptr_t>(data) % alignof(float) == 0
+               ? reinterpret_cast<const float*>(data)
+               : nullptr;
   }
 
   LeftBlock<T> left_panels(const Block& block, const ProductOperands& operands, std::uint64_t k,
@@ -258,15 +277,21 @@ class Product {
     return shared != nullptr ? shared->at(block.batch, block.column, k, count) : nullptr;
   }
 
-  // Whether nothing follows the sums but a factor, or a number that is added to all of a row.
+  // Whether nothing follows the sums but a factor, and what is added to all of a row or to each.
   bool rounds_sums(const Block& block, const ProductOperands& operands,
                    const WindowPacking<T>* windows) const {
     const bool is_aligned =
         (reinterpret_cast<std::uintptr_t>(block.to) | block.pitch) % alignof(float) == 0;
     return std::is_same_v<T, float> && kernel_.output_type == DataType::Float32 && is_aligned &&
            !operands.left_scale && !operands.right_scale && !operands.output_scale &&
-           (!operands.added || (kernel_.added->column_stride == 0 && kernel_.factor == 1)) &&
+           (!operands.added || adds_to_sums(block, operands.added)) &&
            (windows == nullptr || !windows->has_left_out());
+  }
+
+  bool adds_to_sums(const Block& block, const ProductOperand& added) const {
+    if (kernel_.is_added_scaled && kernel_.factor != 1) return false;
+    return added.shape->column_stride == 0 ||
+           (kernel_.windows.empty() && added_elements(block, added) != nullptr);
   }
 
   // The first column of a block that is read where it is; null if columns have to be packed.
