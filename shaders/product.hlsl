@@ -210,8 +210,10 @@ bool find_in_window(int3 window, uint channel, int3 tap, out uint offset) {
 
 // --- outputs
 
-// What follows a sum, as the bits of an output element.
-uint finished(TOTAL total, uint batch, uint row, uint column) {
+uint added_offset(uint batch) { return BUFFER_ADDED != 0 ? batch_offset(ADDED, batch) : 0; }
+
+// What follows a sum, as the bits of an output element. What is added to the batch begins at `added_from`.
+uint finished(TOTAL total, uint batch, uint added_from, uint row, uint column) {
 #ifdef COMPUTES_WIDE
   if (IS_INTEGER != 0) return total.x;
   float number = real_of_wide(total);
@@ -220,7 +222,10 @@ uint finished(TOTAL total, uint batch, uint row, uint column) {
   float number = float(total);
 #endif
   float added = 0.0f;
-  if (BUFFER_ADDED != 0) added = parameters[0].added_factor * load_real(BUFFER_ADDED, offset_at(ADDED, batch, row, column), TYPE_ADDED);
+  if (BUFFER_ADDED != 0) {
+    const uint at = added_from + row * parameters[0].row_strides[ADDED] + column * parameters[0].column_strides[ADDED];
+    added = parameters[0].added_factor * load_real(BUFFER_ADDED, at, TYPE_ADDED);
+  }
   if (IS_ADDED_SCALED != 0 && BUFFER_ADDED != 0) number += added;
   float factor = parameters[0].factor;
   if (BUFFER_LEFT_SCALE != 0) factor *= load_real(BUFFER_LEFT_SCALE, offset_at(LEFT_SCALE, batch, row, column), TYPE_LEFT_SCALE);
@@ -254,7 +259,7 @@ TOTAL whole_sum(uint element) {
 uint finished_element(uint element) {
   const uint flat_row = element / parameters[0].columns;
   const uint batch = flat_row / parameters[0].rows;
-  return finished(whole_sum(element), batch, flat_row - batch * parameters[0].rows,
+  return finished(whole_sum(element), batch, added_offset(batch), flat_row - batch * parameters[0].rows,
                   element - flat_row * parameters[0].columns);
 }
 
@@ -364,8 +369,8 @@ Place stored_place(uint at) {
 // What a group computes, and what a thread of it loads.
 struct Tile {
   uint part, batch, row, column;
-  uint left, right, left_zero, right_zero;  // offsets of the batch
-  uint end;                                 // of the part of the sum
+  uint left, right, left_zero, right_zero, added;  // offsets of the batch
+  uint end;                                        // of the part of the sum
 };
 
 // Load `i` of a thread: `side` is a row or column of the tile, `depth` an element of the slice. With VECTORS, the first
@@ -551,7 +556,7 @@ void store(Tile tile, uint row, uint column, NUMBER4 sums) {
     [loop]
     for (uint w = 0; w < 4; ++w) {
       const NUMBER total = w == 0 ? sums.x : w == 1 ? sums.y : w == 2 ? sums.z : sums.w;
-      result = with_word(result, w, finished(total, tile.batch, row, column + w));
+      result = with_word(result, w, finished(total, tile.batch, tile.added, row, column + w));
     }
     output0[element / 4] = result;
     return;
@@ -575,6 +580,7 @@ Tile tile_of(uint group) {
   tile.right = batch_offset(RIGHT, tile.batch);
   tile.left_zero = BUFFER_LEFT_ZERO != 0 ? batch_offset(LEFT_ZERO, tile.batch) : 0;
   tile.right_zero = BUFFER_RIGHT_ZERO != 0 ? batch_offset(RIGHT_ZERO, tile.batch) : 0;
+  tile.added = added_offset(tile.batch);
   tile.end = min((tile.part + 1) * parameters[0].part_length, parameters[0].sum_length);
   return tile;
 }
