@@ -128,6 +128,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("GEMM: C repeats its rows, columns or batches, or has gaps") {
+  Random random(64);
+  const List sizes{2, 3, 70, 44};
+  for (const DataType type : float_types) {
+    for (const List& strides : std::vector<List>{{0, 0, 0, 1},
+                                                 {0, 0, 1, 0},
+                                                 {0, 0, 0, 0},
+                                                 {132, 44, 0, 1},
+                                                 {0, 70, 1, 0},
+                                                 {0, 0, 44, 1},
+                                                 {9870, 3290, 47, 1},
+                                                 {1, 2, 6, 420}}) {
+      CAPTURE(strides);
+      const Tensor c = with_small_numbers(Tensor::strided(type, sizes, strides), random);
+      for (const double alpha : {1.0, -0.5}) {
+        check_gemm({.a = small_numbers(type, {2, 3, 70, 9}, random),
+                    .b = small_numbers(type, {2, 3, 9, 44}, random),
+                    .alpha = alpha,
+                    .c = c,
+                    .beta = 2});
+      }
+    }
+  }
+}
+
 // Rows that overlap cannot be read where they are.
 TEST_CASE("GEMM: few rows times columns that overlap") {
   Random random(60);
