@@ -16,39 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "onnx/edge_uses.hpp"
-#include "tensor/data_type.hpp"
+#include "onnx/graph_nodes.hpp"
 #include "tensor/half.hpp"
 
 namespace dmlop::onnx {
 namespace {
 
 using Numbers = std::vector<double>;
-
-/// FLOAT32 or FLOAT16; nothing for others.
-std::optional<DataType> real_type(const GraphTensor& tensor) {
-  if (tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT32") return DataType::Float32;
-  if (tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT16") return DataType::Float16;
-  return std::nullopt;
-}
-
-Numbers numbers_of(std::span<const std::byte> bytes, DataType type) {
-  Numbers numbers(bytes.size() / size_of(type));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const std::byte* from = bytes.data() + i * size_of(type);
-    if (type == DataType::Float32) {
-      float number = 0;
-      std::memcpy(&number, from, sizeof number);
-      numbers[i] = number;
-    } else {
-      std::uint16_t bits = 0;
-      std::memcpy(&bits, from, sizeof bits);
-      numbers[i] = half_to_float(bits);
-    }
-  }
-  return numbers;
-}
 
 /// Nothing if the type cannot hold a number: in a filter, infinity would make NaN of zeros.
 std::optional<std::vector<std::byte>> bytes_of_numbers(const Numbers& numbers, DataType type) {
@@ -93,28 +68,10 @@ std::uint64_t elements_of_constant(const GraphTensor& tensor) {
                          [](std::uint64_t count, std::uint32_t size) { return count * size; });
 }
 
-const GraphValue* find_attribute(const GraphOperator& operation, std::string_view name) {
-  for (const GraphAttribute& attribute : operation.attributes) {
-    if (attribute.name == name) return &attribute.value;
-  }
-  return nullptr;
-}
-
-bool has_activation(const GraphOperator& operation) {
-  const GraphValue* value = find_attribute(operation, "FusedActivation");
-  return value != nullptr && !std::holds_alternative<std::monostate>(*value);
-}
-
 /// A flag, or a direction that is backward.
 bool is_set(const GraphOperator& operation, std::string_view name) {
-  const GraphValue* value = find_attribute(operation, name);
-  const auto* number = value != nullptr ? std::get_if<std::uint32_t>(value) : nullptr;
+  const auto* number = value_of_attribute<std::uint32_t>(operation, name);
   return number != nullptr && *number != 0;
-}
-
-bool is_operator(const GraphNode& node, std::string_view type) {
-  const auto* operation = std::get_if<GraphOperator>(&node.content);
-  return operation != nullptr && operation->type == "DML_OPERATOR_" + std::string(type);
 }
 
 /// What a normalization does to each channel: x * factor + term.
@@ -135,7 +92,7 @@ class Folding {
 
   void fold() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (is_operator(graph_.nodes[i], "BATCH_NORMALIZATION")) fold(i);
+      if (operator_of_type(graph_.nodes[i], "BATCH_NORMALIZATION") != nullptr) fold(i);
     }
     std::vector<GraphNode> kept;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -154,38 +111,31 @@ class Folding {
                            !use.tensor->strides && elements_of_constant(*use.tensor) == elements;
     if (!has_shape || !writer) return nullptr;
     const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*writer].content);
-    const bool is_here = constant != nullptr && !constant->name && constant->path.empty();
-    return is_here && bytes_in(*constant).size() == elements * size_of(type) ? constant : nullptr;
-  }
-  static std::span<const std::byte> bytes_in(const GraphConstant& constant) {
-    return constant.view ? constant.view->bytes : std::span<const std::byte>(constant.bytes);
+    const bool has_size =
+        constant != nullptr && bytes_in_memory(*constant).size() == elements * size_of(type);
+    return has_size ? constant : nullptr;
   }
 
   // Its numbers; nothing if there is none.
   std::optional<Numbers> read(const GraphUse& use, DataType type, std::uint64_t elements) const {
     const GraphConstant* const constant = this->constant(use, type, elements);
-    if (constant == nullptr) return std::nullopt;
-    Numbers numbers = numbers_of(bytes_in(*constant), type);
-    const auto& view = constant->view;
-    if (view && view->file)
-      with_context("reading " + view->path, [&] { view->file->require_intact(); });
-    return numbers;
+    return constant != nullptr ? std::optional(numbers_in(*constant, type)) : std::nullopt;
   }
 
   // What the page says: scale * (x - mean) / sqrt(variance + epsilon) + bias.
   std::optional<ChannelFactors> channels_of(const GraphOperator& operation,
                                             const std::vector<GraphUse>& uses, DataType type,
                                             std::uint64_t count) const {
-    const GraphValue* epsilon = find_attribute(operation, "Epsilon");
-    if (uses.size() != 5 || epsilon == nullptr || !std::holds_alternative<float>(*epsilon) ||
-        !is_set(operation, "Spatial") || has_activation(operation))
+    const auto* epsilon = value_of_attribute<float>(operation, "Epsilon");
+    if (uses.size() != 5 || epsilon == nullptr || !is_set(operation, "Spatial") ||
+        has_activation(operation))
       return std::nullopt;
     const auto means = read(uses[1], type, count), variances = read(uses[2], type, count);
     const auto scales = read(uses[3], type, count), biases = read(uses[4], type, count);
     if (!means || !variances || !scales || !biases) return std::nullopt;
     ChannelFactors channels;
     for (std::size_t i = 0; i < count; ++i) {
-      const double variance = (*variances)[i] + static_cast<double>(std::get<float>(*epsilon));
+      const double variance = (*variances)[i] + static_cast<double>(*epsilon);
       channels.factors.push_back((*scales)[i] / std::sqrt(variance));
       channels.terms.push_back((*biases)[i] - (*means)[i] * channels.factors.back());
     }
@@ -210,7 +160,7 @@ class Folding {
     // Several edges may be one constant in other shapes.
     const GraphConstant* const shared =
         constant((*read_by)[1], *type, elements_of_constant(filter));
-    if (shared == nullptr || !folded_from_.insert(bytes_in(*shared).data()).second)
+    if (shared == nullptr || !folded_from_.insert(bytes_in_memory(*shared).data()).second)
       return std::nullopt;
     auto weights = read((*read_by)[1], *type, elements_of_constant(filter));
     const auto after = channels_of(normalization, *read_after, *type, channels);
@@ -236,7 +186,7 @@ class Folding {
     const auto writer = uses_.writer(between);
     if (!writer || uses_.readers(between) != 1) return;
     GraphNode& convolving = graph_.nodes[*writer];
-    if (!is_operator(convolving, "CONVOLUTION")) return;
+    if (operator_of_type(convolving, "CONVOLUTION") == nullptr) return;
     auto folded = this->folded(convolving, normalizing);
     if (!folded) return;
     uses_.remove_readers(convolving);

@@ -3,81 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "onnx/edge_uses.hpp"
-#include "tensor/half.hpp"
+#include "onnx/graph_nodes.hpp"
 
 namespace dmlop::onnx {
 namespace {
 
 constexpr FeatureLevel level_of_gelu{5, 1}, level_of_swish{6, 2}, level_of_normalization{6, 3};
-
-/// A tensor as a node reads it.
-struct Operand {
-  std::string edge;
-  GraphTensor tensor;
-
-  bool operator==(const Operand&) const = default;
-};
-
-std::vector<Operand> operands_of(const GraphNode& node) {
-  std::vector<Operand> operands;
-  const auto uses = uses_of(node.inputs, std::get<GraphOperator>(node.content).inputs);
-  if (!uses) return operands;
-  for (const GraphUse& use : *uses) {
-    if (use.tensor != nullptr) operands.push_back({use.edge, *use.tensor});
-  }
-  return operands;
-}
-
-const GraphOperator* operator_of_type(const GraphNode& node, std::string_view type) {
-  const auto* operation = std::get_if<GraphOperator>(&node.content);
-  return operation != nullptr && operation->type == "DML_OPERATOR_" + std::string(type) ? operation
-                                                                                        : nullptr;
-}
-
-template <typename Value>
-const Value* value_of_attribute(const GraphOperator& operation, std::string_view name) {
-  for (const GraphAttribute& attribute : operation.attributes) {
-    if (attribute.name == name) return std::get_if<Value>(&attribute.value);
-  }
-  return nullptr;
-}
-
-/// Errors: io_failed if the file of a constant changed.
-void require_unchanged(const GraphConstant& constant) {
-  const auto& view = constant.view;
-  if (view && view->file)
-    with_context("reading " + view->path, [&] { view->file->require_intact(); });
-}
-
-/// The one number of a constant; nothing for others.
-std::optional<double> scalar_in(const GraphConstant& constant, const std::string& type) {
-  const auto& view = constant.view;
-  const std::span<const std::byte> bytes =
-      view ? view->bytes : std::span<const std::byte>(constant.bytes);
-  if (type == "DML_TENSOR_DATA_TYPE_FLOAT32" && bytes.size() == sizeof(float)) {
-    float number = 0;
-    std::memcpy(&number, bytes.data(), sizeof number);
-    require_unchanged(constant);
-    return number;
-  }
-  if (type == "DML_TENSOR_DATA_TYPE_FLOAT16" && bytes.size() == sizeof(std::uint16_t)) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, bytes.data(), sizeof bits);
-    require_unchanged(constant);
-    return half_to_float(bits);
-  }
-  return std::nullopt;
-}
 
 class Joining {
  public:
@@ -118,7 +56,7 @@ class Joining {
     const auto number = uses_.writer(operand.edge);
     if (!number) return std::nullopt;
     const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*number].content);
-    return constant != nullptr ? scalar_in(*constant, operand.tensor.data_type) : std::nullopt;
+    return constant != nullptr ? scalar_in(*constant, operand.tensor) : std::nullopt;
   }
   bool is_about(const Operand& operand, double expected) const {
     const bool is_half = operand.tensor.data_type == "DML_TENSOR_DATA_TYPE_FLOAT16";
