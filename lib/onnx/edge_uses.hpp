@@ -45,8 +45,9 @@ class EdgeUses {
            });
   }
   void add_readers(const GraphNode& node) {
-    for (const std::string& input : node.inputs) ++readers_[input];
+    for (const std::string& input : node.inputs) add_reader(input);
   }
+  void add_reader(const std::string& edge) { ++readers_[edge]; }
   void remove_readers(const GraphNode& node) {
     for (const std::string& input : node.inputs) --readers_[input];
   }

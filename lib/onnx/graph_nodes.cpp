@@ -42,7 +42,8 @@ std::vector<Operand> operands_of(const GraphNode& node) {
 
 const GraphValue* find_attribute(const GraphOperator& operation, std::string_view name) {
   for (const GraphAttribute& attribute : operation.attributes) {
-    if (attribute.name == name) return &attribute.value;
+    const bool is_left_out = std::holds_alternative<std::monostate>(attribute.value);
+    if (attribute.name == name && !is_left_out) return &attribute.value;
   }
   return nullptr;
 }

@@ -10,7 +10,9 @@
 #include "onnx/fuse.hpp"
 #include "onnx/importer.hpp"
 #include "onnx/join_operators.hpp"
+#include "onnx/join_products.hpp"
 #include "onnx/needed.hpp"
+#include "onnx/skip_copies.hpp"
 #include "onnx/versions.hpp"
 #include "onnx/whole_model.hpp"
 #include "tensor/numpy_words.hpp"
@@ -120,10 +122,12 @@ std::optional<Imported> Importer::import() {
     fold_batch_normalizations(imported_.graph,
                               [&](const std::string& wanted) { return names_.edges.free(wanted); });
     join_operators(imported_.graph, request_.feature_level);
+    join_products(imported_.graph);
   }
   fuse_activations(imported_.graph, [&](const std::string& edge) {
     return request_.fuses || fused_.contains(edge);
   });
+  if (request_.fuses) skip_copies(imported_.graph);
   return std::move(imported_);
 }
 

@@ -785,4 +785,173 @@ TEST_CASE("onnx fused: what is not quite a layer normalization stays") {
   check_joined(nodes, {"ELEMENT_WISE_DIVIDE", "MEAN_VARIANCE_NORMALIZATION2"});
 }
 
+namespace {
+
+/// A model of FLOAT32 that reads x and m and writes y, with constants.
+struct ProductModel {
+  std::vector<std::string> nodes;
+  Sizes x{2, 3, 4, 5};
+  Sizes m = {2, 3, 5, 4};
+  std::vector<std::string> more_outputs = {};
+
+  OnnxRun run(bool fuses) const {
+    const auto texts = [](const Sizes& sizes) {
+      std::vector<std::string> all;
+      for (const std::uint64_t size : sizes) all.push_back(std::to_string(size));
+      return all;
+    };
+    std::vector<std::string> outputs{value("y", {})};
+    for (const std::string& output : more_outputs) outputs.push_back(value(output, {}));
+    return run_onnx(
+        model({.nodes = nodes,
+               .initializers = {scalar("quarter", 0.25F), scalar("four", 4), scalar("zero", 0),
+                                constant("weights", {5, 4}, 2), constant("four numbers", {4}, 3),
+                                constant("one for each row", {4, 1}, 4),
+                                constant("mask", {2, 1, 1, 4}, 5),
+                                tensor("flat", 7, {2}, raw_integers({6, -1})),
+                                tensor("sizes", 7, {4}, raw_integers({2, 3, 4, 5}))},
+               .inputs = {value("x", texts(x)), value("m", texts(m))},
+               .outputs = outputs}),
+        {{"x", some_numbers(x, 9)}, {"m", some_numbers(m, 10)}}, fuses);
+  }
+
+  /// Checks which operators are left, and that they compute nearly the same.
+  void check_left(const Names& types) const {
+    const OnnxRun fused = run(true), apart = run(false);
+    REQUIRE(fused.findings == "");
+    REQUIRE(apart.findings == "");
+    Names found;
+    for (const GraphNode& node : fused.graph.nodes) {
+      const auto* operation = std::get_if<GraphOperator>(&node.content);
+      if (operation != nullptr) found.push_back(operation->type.substr(13));
+    }
+    CHECK(found == types);
+    REQUIRE(fused.outputs.size() == apart.outputs.size());
+    for (std::size_t i = 0; i < apart.outputs.size(); ++i) {
+      CHECK(fused.outputs[i].sizes == apart.outputs[i].sizes);
+      CHECK(difference(fused.outputs[i], apart.outputs[i]) == "");
+    }
+  }
+  GraphOperator product() const {
+    for (const GraphNode& node : run(true).graph.nodes) {
+      const auto* operation = std::get_if<GraphOperator>(&node.content);
+      if (operation != nullptr && operation->type == "DML_OPERATOR_GEMM") return *operation;
+    }
+    FAIL("there is no GEMM");
+    return {};
+  }
+};
+
+const std::string product_of_both = node("MatMul", {"x", "m"}, {"product"});
+const Names one_product{"GEMM"};
+
+std::string transpose(const std::string& from, const std::string& to,
+                      const std::vector<std::int64_t>& order) {
+  return node("Transpose", {from}, {to}, {integers("perm", order)});
+}
+
+}  // namespace
+
+TEST_CASE("onnx fused: what is added to a product is its C, whatever it repeats") {
+  for (const char* added : {"four numbers", "one for each row", "mask", "zero"}) {
+    CAPTURE(added);
+    for (const Names& terms : {Names{"product", added}, {added, "product"}})
+      ProductModel{{product_of_both, node("Add", terms, {"y"})}}.check_left(one_product);
+  }
+  // Of two products, one adds the other. A third is apart.
+  ProductModel{{product_of_both, node("MatMul", {"x", "m"}, {"other"}),
+                node("Add", {"product", "other"}, {"y"})}}
+      .check_left({"GEMM", "GEMM"});
+  ProductModel{{product_of_both, node("Add", {"product", "mask"}, {"more"}),
+                node("Add", {"more", "four numbers"}, {"y"})}}
+      .check_left({"GEMM", "ELEMENT_WISE_ADD"});
+  // Fewer dimensions than the product has.
+  ProductModel{{node("MatMul", {"x", "weights"}, {"product"}),
+                node("Add", {"product", "four numbers"}, {"sum"}), node("Relu", {"sum"}, {"y"})},
+               {7, 5},
+               {1}}
+      .check_left(one_product);
+}
+
+TEST_CASE("onnx fused: a factor is part of the product before it, and of what that adds") {
+  for (const Names& factors : {Names{"product", "quarter"}, {"quarter", "product"}})
+    ProductModel{{product_of_both, node("Mul", factors, {"y"})}}.check_left(one_product);
+  const ProductModel scaled{{product_of_both, node("Div", {"product", "four"}, {"quotient"}),
+                             node("Add", {"quotient", "mask"}, {"sum"}),
+                             node("Mul", {"sum", "four"}, {"y"})}};
+  scaled.check_left(one_product);
+  const GraphOperator product = scaled.product();
+  CHECK(std::get<float>(product.attributes[2].value) == 1);  // Alpha
+  CHECK(std::get<float>(product.attributes[3].value) == 4);  // Beta
+  ProductModel{{product_of_both, node("Div", {"four", "product"}, {"y"})}}.check_left(
+      {"GEMM", "ELEMENT_WISE_DIVIDE"});
+  ProductModel{{product_of_both, node("Mul", {"product", "four numbers"}, {"y"})}}.check_left(
+      {"GEMM", "ELEMENT_WISE_MULTIPLY"});
+  CHECK(count_of_operators(ProductModel{{product_of_both, node("Div", {"product", "zero"}, {"y"})}}
+                               .run(true)
+                               .graph) == 2);
+}
+
+TEST_CASE("onnx fused: a product reads its matrices in another order") {
+  const std::string product = node("MatMul", {"a", "b"}, {"y"});
+  const std::string heads = transpose("x", "a", {0, 2, 1, 3});
+  ProductModel{{heads, transpose("m", "b", {0, 1, 3, 2}), product}, {2, 3, 4, 5}, {2, 4, 6, 5}}
+      .check_left(one_product);
+  ProductModel{{heads, node("Identity", {"a"}, {"a2"}), node("MatMul", {"a2", "m"}, {"y"})},
+               {2, 3, 4, 5},
+               {2, 4, 5, 1}}
+      .check_left(one_product);
+  // What others read, too, is copied once for all.
+  ProductModel{{heads, node("MatMul", {"a", "m"}, {"product"}),
+                node("ReduceSum", {"a"}, {"s"}, {integer("keepdims", 1)}),
+                node("Mul", {"product", "s"}, {"y"})},
+               {2, 3, 4, 5},
+               {2, 4, 5, 1}}
+      .check_left({"ELEMENT_WISE_IDENTITY", "GEMM", "REDUCE", "ELEMENT_WISE_MULTIPLY"});
+  ProductModel{{heads, node("MatMul", {"a", "m"}, {"y"})}, {2, 3, 4, 5}, {2, 4, 5, 1}, {"a"}}
+      .check_left({"ELEMENT_WISE_IDENTITY", "GEMM"});
+}
+
+TEST_CASE("onnx fused: products that others read, or behind an activation, stay as they are") {
+  ProductModel{{product_of_both, node("Add", {"product", "mask"}, {"sum"}),
+                node("Mul", {"sum", "product"}, {"y"})}}
+      .check_left({"GEMM", "ELEMENT_WISE_ADD", "ELEMENT_WISE_MULTIPLY"});
+  ProductModel{{product_of_both, node("Add", {"product", "mask"}, {"y"})},
+               {2, 3, 4, 5},
+               {2, 3, 5, 4},
+               {"product"}}
+      .check_left({"GEMM", "ELEMENT_WISE_ADD"});
+  ProductModel{
+      {product_of_both, node("Relu", {"product"}, {"r"}), node("Add", {"r", "mask"}, {"y"})}}
+      .check_left({"GEMM", "ELEMENT_WISE_ADD"});
+  // A product that is repeated by what is added to it.
+  ProductModel{
+      {node("MatMul", {"x", "m"}, {"row"}), node("Add", {"row", "one for each row"}, {"y"})},
+      {1, 5},
+      {5, 4}}
+      .check_left({"GEMM", "ELEMENT_WISE_ADD"});
+}
+
+TEST_CASE("onnx fused: a copy in other sizes is no operator, but for one from input to output") {
+  const std::string flat = node("Reshape", {"x", "flat"}, {"f"});
+  const std::string exp = node("Exp", {"f"}, {"e"});
+  const std::string back = node("Reshape", {"e", "sizes"}, {"y"});
+  ProductModel{{flat, exp, back}}.check_left({"ELEMENT_WISE_EXP"});
+  CHECK(ProductModel{{flat, exp, back}}.run(true).outputs.front().sizes == Sizes{2, 3, 4, 5});
+  ProductModel{{flat, node("Reshape", {"f", "sizes"}, {"g"}), node("Exp", {"g"}, {"y"})}}
+      .check_left({"ELEMENT_WISE_EXP"});
+  ProductModel{{node("Reshape", {"x", "flat"}, {"y"})}}.check_left({"ELEMENT_WISE_IDENTITY"});
+  // Each output is an edge of its own.
+  ProductModel{{flat, exp, back, node("Identity", {"e"}, {"z"})}, {2, 3, 4, 5}, {1}, {"z"}}
+      .check_left({"ELEMENT_WISE_EXP", "ELEMENT_WISE_IDENTITY"});
+  ProductModel{{flat, exp, back}, {2, 3, 4, 5}, {1}, {"e"}}.check_left(
+      {"ELEMENT_WISE_EXP", "ELEMENT_WISE_IDENTITY"});
+  // Others read what the output is now.
+  ProductModel{{flat, exp, node("Neg", {"e"}, {"n"}), back}, {2, 3, 4, 5}, {1}, {"n"}}.check_left(
+      {"ELEMENT_WISE_EXP", "ELEMENT_WISE_NEGATE"});
+  // Strides are no other sizes.
+  ProductModel{{transpose("x", "t", {1, 0, 2, 3}), node("Exp", {"t"}, {"y"})}}.check_left(
+      {"ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_EXP"});
+}
+
 }  // namespace dmlop::test::onnx_fused_test

@@ -1,0 +1,103 @@
+#include "onnx/skip_copies.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnx/edge_uses.hpp"
+#include "onnx/graph_nodes.hpp"
+
+namespace dmlop::onnx {
+namespace {
+
+class Skipping {
+ public:
+  explicit Skipping(Graph& graph) : graph_(graph), uses_(graph) {}
+
+  void skip() {
+    std::vector<bool> is_gone(graph_.nodes.size(), false);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      rename(graph_.nodes[i].inputs, read_instead_);
+      const auto* operation = std::get_if<GraphOperator>(&graph_.nodes[i].content);
+      if (operation != nullptr && is_plain_copy(*operation))
+        is_gone[i] =
+            skip(*operation, graph_.nodes[i].inputs.front(), graph_.nodes[i].outputs.front());
+    }
+    remove_nodes(graph_, is_gone);
+    for (GraphNode& node : graph_.nodes) {
+      rename(node.inputs, written_instead_);
+      rename(node.outputs, written_instead_);
+    }
+  }
+
+ private:
+  using Names = std::map<std::string, std::string>;
+
+  // Whether nobody needs a copy between two edges any more.
+  bool skip(const GraphOperator& copy, const std::string& from, const std::string& to) {
+    if (!is_output(to)) {
+      read_instead_[to] = from;
+      forget(to);
+      return true;
+    }
+    if (!writes_alike(from, copy) || !written_instead_.try_emplace(from, to).second) return false;
+    forget(from);
+    return true;
+  }
+
+  static void rename(std::vector<std::string>& edges, const Names& names) {
+    for (std::string& edge : edges) {
+      const auto found = names.find(edge);
+      if (found != names.end()) edge = found->second;
+    }
+  }
+  void forget(const std::string& edge) {
+    graph_.sizes.erase(edge);
+    graph_.types.erase(edge);
+  }
+
+  bool is_output(const std::string& edge) const {
+    return std::ranges::find(graph_.outputs, edge) != graph_.outputs.end();
+  }
+
+  // Whether an operator, and no output of the graph, wrote what a copy reads, without strides.
+  bool writes_alike(const std::string& edge, const GraphOperator& copy) const {
+    const auto writer = uses_.writer(edge);
+    if (!writer || is_output(edge)) return false;
+    const GraphNode& node = graph_.nodes[*writer];
+    const auto* operation = std::get_if<GraphOperator>(&node.content);
+    if (operation == nullptr) return false;
+    const auto outputs = uses_of(node.outputs, operation->outputs);
+    if (!outputs) return false;
+    const auto written = std::ranges::find(*outputs, edge, &GraphUse::edge);
+    const GraphTensor& read = copy.inputs.front();
+    return written != outputs->end() && written->tensor != nullptr && !written->tensor->strides &&
+           written->tensor->data_type == read.data_type &&
+           written->tensor->total_size_in_bytes == read.total_size_in_bytes;
+  }
+
+  Graph& graph_;
+  EdgeUses uses_;
+  Names read_instead_;     // edges that copies wrote, and what they read
+  Names written_instead_;  // edges that copies of outputs read, and these outputs
+};
+
+}  // namespace
+
+bool is_plain_copy(const GraphOperator& operation) {
+  if (operation.type != "DML_OPERATOR_ELEMENT_WISE_IDENTITY" ||
+      find_attribute(operation, "ScaleBias") != nullptr)
+    return false;
+  const GraphTensor& input = operation.inputs.front();
+  const GraphTensor& output = operation.outputs.front();
+  return !input.strides && !output.strides && input.data_type == output.data_type &&
+         input.total_size_in_bytes == output.total_size_in_bytes;
+}
+
+void skip_copies(Graph& graph) {
+  Skipping(graph).skip();
+}
+
+}  // namespace dmlop::onnx
