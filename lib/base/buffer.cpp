@@ -81,7 +81,7 @@ class KeptMemory {
 };
 
 KeptMemory& kept_memory() {
-  static auto& of_process = *new PerProcess<KeptMemory>;  // for threads that outlive main()
+  static constinit KeptPerProcess<KeptMemory> of_process;
   return of_process.get();
 }
 

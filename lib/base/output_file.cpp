@@ -19,6 +19,7 @@
 #include "base/output_progress.hpp"
 #include "base/parallel.hpp"
 #include "base/path.hpp"
+#include "base/per_process.hpp"
 #include "base/system_file.hpp"
 
 namespace dmlop {
@@ -32,7 +33,22 @@ namespace {
 
 /// The names of existing temporary files. If there are more than fit here, some are not listed.
 std::array<const char*, 256> unfinished;
-std::mutex unfinished_mutex;  // also held while a file is created
+// Also held while a file is created. No other thread holds it when the process forks.
+std::mutex unfinished_mutex;
+
+void before_fork() {
+  unfinished_mutex.lock();
+}
+void after_fork_in_parent() {
+  unfinished_mutex.unlock();
+}
+// The files are the parent's.
+void after_fork_in_child() {
+  unfinished.fill(nullptr);
+  unfinished_mutex.unlock();
+}
+[[maybe_unused]] const int fork_handlers =
+    at_forks(before_fork, after_fork_in_parent, after_fork_in_child);
 
 void replace_unfinished(const char* listed, const char* by) noexcept {
   const auto entry = std::find(unfinished.begin(), unfinished.end(), listed);

@@ -3,23 +3,27 @@
 
 #include <atomic>
 #include <memory>
+#include <type_traits>
 
 namespace dmlop {
 
 /// How many forks made this process out of the first one.
 unsigned forks() noexcept;
 
+/// Has these called around each fork, as pthread_atfork() does. Returns 0, for what begins with the
+/// program.
+int at_forks(void (*before)(), void (*in_parent)(), void (*in_child)());
+
 /// A value with a mutex or with threads. A child begins with a new one: it has none of its parent's
-/// threads, and one of them may have held the mutex. The parent's is left as it is.
+/// threads, and one of them may have held the mutex. The parent's is left as it is. It is kept
+/// until the process ends, also for threads that outlive main(). A local static needs no guard for
+/// it, which a thread of the parent might hold, too.
 template <typename T>
-class PerProcess {
+class KeptPerProcess {
  public:
-  PerProcess() = default;
-  PerProcess(const PerProcess&) = delete;
-  PerProcess& operator=(const PerProcess&) = delete;
-  ~PerProcess() {
-    if (find() != nullptr) delete current_.load();
-  }
+  constexpr KeptPerProcess() = default;
+  KeptPerProcess(const KeptPerProcess&) = delete;
+  KeptPerProcess& operator=(const KeptPerProcess&) = delete;
 
   /// That of this process, made when it is first asked for.
   T& get() {
@@ -37,6 +41,12 @@ class PerProcess {
     return is_its ? &current->value : nullptr;
   }
 
+ protected:
+  /// Takes the value of this process away.
+  void reset() {
+    if (find() != nullptr) delete current_.exchange(nullptr);
+  }
+
  private:
   struct Made {
     unsigned forks_before = forks();
@@ -44,5 +54,26 @@ class PerProcess {
   };
   std::atomic<Made*> current_ = nullptr;
 };
+
+/// The same, which goes with its owner.
+template <typename T>
+class PerProcess : public KeptPerProcess<T> {
+ public:
+  PerProcess() = default;
+  PerProcess(const PerProcess&) = delete;
+  PerProcess& operator=(const PerProcess&) = delete;
+  ~PerProcess() { this->reset(); }
+};
+
+/// What a function without captures returns, which each process calls when it first needs that.
+/// A child that was forked meanwhile would wait for ever for a local static.
+template <typename Make>
+const std::invoke_result_t<Make>& made_once(Make) {
+  struct Made {
+    std::invoke_result_t<Make> value = Make()();
+  };
+  static constinit KeptPerProcess<Made> of_process;
+  return of_process.get().value;
+}
 
 }  // namespace dmlop

@@ -6,4 +6,8 @@ unsigned forks() noexcept {
   return 0;  // Windows has none
 }
 
+int at_forks(void (*)(), void (*)(), void (*)()) {
+  return 0;
+}
+
 }  // namespace dmlop

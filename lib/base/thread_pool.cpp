@@ -11,11 +11,8 @@
 #include <thread>
 #include <vector>
 
-#ifndef _WIN32
-#include <pthread.h>
-#endif
-
 #include "base/parallel.hpp"
+#include "base/per_process.hpp"
 
 namespace dmlop {
 namespace {
@@ -45,15 +42,13 @@ std::weak_ptr<ThreadPool> shared_pool;
 // Of shared_pool. No other thread holds it when the process forks.
 std::mutex shared_mutex;
 
-#ifndef _WIN32
 void before_fork() {
   shared_mutex.lock();
 }
 void after_fork() {
   shared_mutex.unlock();
 }
-[[maybe_unused]] const int fork_handlers = ::pthread_atfork(before_fork, after_fork, after_fork);
-#endif
+[[maybe_unused]] const int fork_handlers = at_forks(before_fork, after_fork, after_fork);
 
 }  // namespace
 

@@ -14,7 +14,7 @@ constexpr std::size_t line = 64;
 
 /// What a process keeps. A forked child cannot give back what its parent keeps, and begins at 0.
 std::atomic<std::uint64_t>& kept_bytes() {
-  static auto& of_process = *new PerProcess<std::atomic<std::uint64_t>>;
+  static constinit KeptPerProcess<std::atomic<std::uint64_t>> of_process;
   return of_process.get();
 }
 

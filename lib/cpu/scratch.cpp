@@ -44,7 +44,7 @@ Scratch::Kept& Scratch::kept(std::size_t bytes) {
     Kept of_all;
     std::array<Kept, 64> places;
   };
-  static auto& of_process = *new PerProcess<All>;  // for threads that outlive main()
+  static constinit KeptPerProcess<All> of_process;
   All& all = of_process.get();
   if (bytes >= large) return all.of_all;
   auto& places = all.places;

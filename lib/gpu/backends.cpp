@@ -56,7 +56,7 @@ const DeviceList& list_devices() {
   struct Made {
     DeviceList list = find_devices();
   };
-  static auto& of_process = *new PerProcess<Made>;  // for threads that outlive main()
+  static constinit KeptPerProcess<Made> of_process;
   return of_process.get().list;
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/per_process.hpp"
 #include "base/text.hpp"
 #include "onnx/rows.hpp"
 
@@ -26,8 +27,7 @@ std::vector<OnnxOperator> all_rows() {
 }  // namespace
 
 std::span<const OnnxOperator> onnx_operators() {
-  static const std::vector<OnnxOperator> rows = all_rows();
-  return rows;
+  return made_once([] { return all_rows(); });
 }
 
 const OnnxOperator* find_onnx_operator(std::string_view name, std::string_view domain) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "base/per_process.hpp"
 #include "spec/embedded_facts.hpp"
 
 namespace dmlop {
@@ -11,7 +12,7 @@ namespace dmlop {
 using Json = nlohmann::ordered_json;
 
 const std::vector<Difference>& differences() {
-  static const std::vector<Difference> list = [] {
+  return made_once([] {
     std::map<std::string, std::string> reasons;
     for_each_row("reasons", [&](const Json& row) { reasons.emplace(row.at(0), row.at(1)); });
     std::vector<Difference> rows;
@@ -22,8 +23,7 @@ const std::vector<Difference>& differences() {
       rows.push_back({row.at(0), reason->second, row.at(2), row.at(3)});
     });
     return rows;
-  }();
-  return list;
+  });
 }
 
 std::vector<const Difference*> differences_of(std::string_view operator_name) {

@@ -31,12 +31,11 @@ FeatureLevel level_of(const Json& json) {
 
 /// Each alias with the operator that it stands for.
 const std::vector<std::pair<std::string, std::string>>& aliases() {
-  static const std::vector<std::pair<std::string, std::string>> list = [] {
+  return made_once([] {
     std::vector<std::pair<std::string, std::string>> rows;
     for_each_row("aliases", [&](const Json& row) { rows.emplace_back(row.at(0), row.at(1)); });
     return rows;
-  }();
-  return list;
+  });
 }
 
 std::vector<EnumValue> data_type_values() {
@@ -51,14 +50,13 @@ std::vector<EnumValue> data_type_values() {
 }  // namespace
 
 const std::vector<std::string>& known_operators() {
-  static const std::vector<std::string> names = [] {
+  return made_once([] {
     std::vector<std::string> list;
     for (const EmbeddedFact& fact : embedded_facts()) {
       if (fact.section == "operators") list.emplace_back(fact.name);
     }
     return list;
-  }();
-  return names;
+  });
 }
 
 std::optional<FeatureLevel> operator_introduced(std::string_view name) {
@@ -91,7 +89,7 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
     std::mutex mutex;
     std::map<std::string, std::vector<EnumValue>, std::less<>> values;
   };
-  static auto& of_process = *new PerProcess<Parsed>;  // for threads that outlive main()
+  static constinit KeptPerProcess<Parsed> of_process;
   auto& [mutex, parsed] = of_process.get();
   const std::scoped_lock lock(mutex);
   if (const auto found = parsed.find(enum_name); found != parsed.end()) return found->second;
@@ -108,15 +106,14 @@ const std::vector<EnumValue>& enum_values(std::string_view enum_name) {
 }
 
 const std::vector<FusedActivation>& fused_activations() {
-  static const std::vector<FusedActivation> list = [] {
+  return made_once([] {
     std::vector<FusedActivation> rows;
     for_each_row("fused_activations", [&](const Json& row) {
       rows.push_back({row.at(0), level_of(row.at(1)), {}});
       if (row.size() > 2) rows.back().into = row.at(2);
     });
     return rows;
-  }();
-  return list;
+  });
 }
 
 std::vector<FusedActivation> activations_fused_into(std::string_view operator_name) {
@@ -135,14 +132,13 @@ bool is_activation(std::string_view operator_name) {
 }
 
 const std::vector<Family>& families() {
-  static const std::vector<Family> list = [] {
+  return made_once([] {
     std::vector<Family> rows;
     for_each_row("families", [&](const Json& row) {
       rows.push_back({row.at(0), row.at(1), row.at(2)});
     });
     return rows;
-  }();
-  return list;
+  });
 }
 
 std::string_view sample_of(std::string_view operator_name, std::string_view family) {

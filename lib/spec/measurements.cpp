@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/per_process.hpp"
 #include "spec/embedded_facts.hpp"
 #include "tensor/data_type.hpp"
 
@@ -69,12 +70,11 @@ std::vector<const Row*> rows_of_operator(const std::vector<Row>& all, std::strin
 }  // namespace
 
 const std::vector<std::string>& speed_types() {
-  static const std::vector<std::string> types = [] {
+  return made_once([] {
     std::vector<std::string> list{"8-byte", "4-byte", "2-byte", "1-byte"};
     for (const DataTypeInfo& type : data_types) list.emplace_back(type.name);
     return list;
-  }();
-  return types;
+  });
 }
 
 std::optional<double> MeasuredError::find(std::string_view device) const {
@@ -85,53 +85,59 @@ std::optional<double> MeasuredError::find(std::string_view device) const {
 }
 
 const std::vector<MeasuredDevice>& measured_devices() {
-  static const auto list = rows_of<MeasuredDevice>("measured_devices", [](const Json& row) {
-    return MeasuredDevice{row.at(0), row.at(1), row.at(2)};
+  return made_once([] {
+    return rows_of<MeasuredDevice>("measured_devices", [](const Json& row) {
+      return MeasuredDevice{row.at(0), row.at(1), row.at(2)};
+    });
   });
-  return list;
 }
 
 const std::vector<ErrorMeasure>& error_measures() {
-  static const auto list = rows_of<ErrorMeasure>("measures", [](const Json& row) {
-    return ErrorMeasure{row.at(0), row.at(1), row.at(2)};
+  return made_once([] {
+    return rows_of<ErrorMeasure>("measures", [](const Json& row) {
+      return ErrorMeasure{row.at(0), row.at(1), row.at(2)};
+    });
   });
-  return list;
 }
 
 const std::vector<MeasuredError>& measured_errors() {
-  static const auto list = rows_of<MeasuredError>("errors", [](const Json& row) {
-    MeasuredError error{row.at(0), row.at(1), find_named(error_measures(), row, 2),
-                        numbers_of(row.at(3)), row.size() > 4 ? row.at(4).get<std::string>() : ""};
-    for (const auto& [device, number] : error.on) {
-      if (std::ranges::find(measured_devices(), device, &MeasuredDevice::name) ==
-          measured_devices().end())
-        refuse("measured_devices has no " + device, row);
-    }
-    return error;
+  return made_once([] {
+    return rows_of<MeasuredError>("errors", [](const Json& row) {
+      MeasuredError error{row.at(0), row.at(1), find_named(error_measures(), row, 2),
+                          numbers_of(row.at(3)),
+                          row.size() > 4 ? row.at(4).get<std::string>() : ""};
+      for (const auto& [device, number] : error.on) {
+        if (std::ranges::find(measured_devices(), device, &MeasuredDevice::name) ==
+            measured_devices().end())
+          refuse("measured_devices has no " + device, row);
+      }
+      return error;
+    });
   });
-  return list;
 }
 
 const std::vector<SpeedRun>& speed_runs() {
-  static const auto list = rows_of<SpeedRun>("speed_runs", [](const Json& row) {
-    return SpeedRun{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5), row.at(6)};
+  return made_once([] {
+    return rows_of<SpeedRun>("speed_runs", [](const Json& row) {
+      return SpeedRun{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4), row.at(5), row.at(6)};
+    });
   });
-  return list;
 }
 
 const std::vector<Speed>& speeds() {
-  static const auto list = rows_of<Speed>("speeds", [](const Json& row) {
-    Speed speed{row.at(0), find_named(speed_runs(), row, 1), row.at(2), {}, {}};
-    const Json& values = row.at(3);
-    for (const std::string& type : speed_types()) {
-      if (values.contains(type)) speed.values.push_back(value_of(type, values.at(type), row));
-    }
-    if (speed.values.size() != values.size() || values.empty())
-      refuse("a type is missing, or is neither a data type nor a size such as 4-byte", row);
-    if (row.size() > 4) speed.peers = numbers_of(row.at(4));
-    return speed;
+  return made_once([] {
+    return rows_of<Speed>("speeds", [](const Json& row) {
+      Speed speed{row.at(0), find_named(speed_runs(), row, 1), row.at(2), {}, {}};
+      const Json& values = row.at(3);
+      for (const std::string& type : speed_types()) {
+        if (values.contains(type)) speed.values.push_back(value_of(type, values.at(type), row));
+      }
+      if (speed.values.size() != values.size() || values.empty())
+        refuse("a type is missing, or is neither a data type nor a size such as 4-byte", row);
+      if (row.size() > 4) speed.peers = numbers_of(row.at(4));
+      return speed;
+    });
   });
-  return list;
 }
 
 std::vector<const MeasuredError*> errors_of(std::string_view operator_name) {

@@ -58,14 +58,13 @@ Tolerance OperatorSpec::default_tolerance(DataType type) const {
 }
 
 const std::vector<std::string>& specified_operators() {
-  static const std::vector<std::string> names = [] {
+  return made_once([] {
     std::vector<std::string> list;
     for (const EmbeddedSpec& spec : embedded_specs())
       list.push_back(upper_case(std::string(spec.name)));
     std::sort(list.begin(), list.end());
     return list;
-  }();
-  return names;
+  });
 }
 
 const OperatorSpec* find_spec(std::string_view name) {
@@ -73,7 +72,7 @@ const OperatorSpec* find_spec(std::string_view name) {
     std::mutex mutex;
     std::map<std::string, std::unique_ptr<const OperatorSpec>, std::less<>> specs;
   };
-  static auto& of_process = *new PerProcess<Parsed>;  // for threads that outlive main()
+  static constinit KeptPerProcess<Parsed> of_process;
   auto& [mutex, parsed] = of_process.get();
   const std::scoped_lock lock(mutex);
   name = without_alias(name);

@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -362,6 +364,33 @@ TEST_CASE("an output that cannot be created says why, before anything is written
   fs::create_symlink("loop", folder / "loop");
   CHECK(contains(output_error(folder / "loop"), "Too many levels of symbolic links"));
   CHECK(folder.list() == "file loop");
+}
+
+TEST_CASE("a child that is forked while other threads write files writes its own") {
+  const TemporaryFolder folder;
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (const char* name : {"a", "b", "c"}) {
+    threads.emplace_back([&folder, &is_over, path = folder / name] {
+      while (!is_over) write_output(path, "x");
+    });
+  }
+  int well = 0;
+  constexpr int children = 40;
+  for (int i = 0; i < children; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(30);  // whoever waits for a thread that is not there waits for ever
+      write_output(folder / "child", "x");
+      ::_exit(0);
+    }
+    int status = -1;
+    well += ::waitpid(child, &status, 0) == child && status == 0 ? 1 : 0;
+    if (well <= i) break;
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(well == children);
 }
 
 TEST_CASE("a path without a folder is in the current folder") {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/per_process.hpp"
 
 namespace dmlop::test::parallel_test {
 namespace {
@@ -88,6 +89,29 @@ bool ends_well_after_a_fork(Action&& action) {
   }
   int status = -1;
   return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+std::atomic<bool> is_making = false, may_end = false;
+
+// A child would wait for ever for a local static.
+TEST_CASE("made_once: a child that is forked while another thread makes something makes its own") {
+  const auto made = []() -> const int& {
+    return made_once([] {
+      is_making = true;
+      while (!may_end) std::this_thread::yield();
+      return 7;
+    });
+  };
+  std::thread first(made);
+  while (!is_making) std::this_thread::yield();
+  CHECK(ends_well_after_a_fork([&] {
+    may_end = true;
+    return made() == 7;
+  }));
+  may_end = true;
+  first.join();
+  CHECK(made() == 7);
+  CHECK(&made() == &made());
 }
 
 // A child has none of its parent's threads.

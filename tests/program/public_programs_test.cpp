@@ -226,6 +226,21 @@ TEST_CASE("public programs: a condition ends a long run on the thread that start
   CHECK(cpu().run(edge, {{"InputTensor", view(three, {3})}}).size() == 1);
 }
 
+// Who runs it again then does not compute it twice. The condition is asked every 50 ms, and a third
+// of each run copies.
+TEST_CASE("public programs: no stop leaves an input half replaced that is the output, too") {
+  constexpr std::uint64_t count = std::uint64_t{1} << 22;
+  std::vector<float> x(count, 1);
+  const dmlop::Operation adding_one{
+      .text =
+          R"({"type": "ELEMENT_WISE_IDENTITY", "desc": {"ScaleBias": {"Scale": 1, "Bias": 1}}})"};
+  const dmlop::Prepared prepared =
+      cpu().prepare(adding_one, {{"InputTensor", sizes_only({count})}});
+  const dmlop::StopCondition stop([&] { return x.front() != x.back(); });
+  for (int i = 0; i < 20; ++i) run(prepared, x, x);
+  CHECK(static_cast<std::uint64_t>(std::ranges::count(x, 21.0F)) == count);
+}
+
 TEST_CASE("public programs: a graph tells what it is, and runs with its edges") {
   const dmlop::Program program({.file = graph_file});
   REQUIRE(program.inputs().size() == 1);
