@@ -80,8 +80,8 @@ void OnnxOptions::add_to(OptionList& command) {
       .only_for({InputForm::onnx_model, InputForm::onnx_test});
   command
       .add_flag("--fuse", fuses,
-                "Fuse activations and batch normalizations into the operators before them, as ONNX "
-                "Runtime does, and join operators that are one in DirectML")
+                "Make fewer operators of the model, as ONNX Runtime's optimizer does: activations, "
+                "batch normalizations, sums and factors become part of the operators before them")
       .only_for({InputForm::onnx_model, InputForm::onnx_test});
 }
 

@@ -121,9 +121,9 @@ typedef struct dmlop_operation {
    * on their elements. They are no inputs of the program then. May be NULL. */
   const dmlop_tensor* known_inputs;
   size_t known_input_count;
-  /* Of an ONNX model, 1: activations and batch normalizations become part of the operators before
-   * them, as in ONNX Runtime, and operators that are one in DirectML become one. It runs faster,
-   * and rounds less. */
+  /* Of an ONNX model, 1: fewer operators are made of it, as ONNX Runtime's optimizer does.
+   * Activations, batch normalizations, sums and factors become part of the operators before them.
+   * It runs faster, and rounds less. */
   uint32_t fuse;
 } dmlop_operation;
 #define DMLOP_OPERATION \

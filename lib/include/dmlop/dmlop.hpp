@@ -139,9 +139,9 @@ struct Operation {
   /// Of an ONNX model: inputs that become constants, because sizes or fields of its operators
   /// depend on their elements. They are no inputs of the program then.
   std::vector<Input> known_inputs = {};
-  /// Of an ONNX model: activations and batch normalizations become part of the operators before
-  /// them, as in ONNX Runtime, and operators that are one in DirectML become one. It runs faster,
-  /// and rounds less.
+  /// Of an ONNX model: fewer operators are made of it, as ONNX Runtime's optimizer does.
+  /// Activations, batch normalizations, sums and factors become part of the operators before them.
+  /// It runs faster, and rounds less.
   bool fuse = false;
 };
 

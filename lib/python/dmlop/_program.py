@@ -108,9 +108,9 @@ def load(
     """Reads and checks a program: a path, also of a folder, bytes, JSON text, or a dict as in JSON.
     `dimensions` are the sizes of an ONNX model's dimensions that have a name. `known_inputs` are
     inputs of an ONNX model that become constants, because sizes or fields of its operators depend
-    on their elements; they are not given to `run`. With `fuse`, activations and batch
-    normalizations of an ONNX model become part of the operators before them, as in ONNX Runtime,
-    and operators that are one in DirectML become one. It runs faster, and rounds less."""
+    on their elements; they are not given to `run`. With `fuse`, fewer operators are made
+    of an ONNX model, as ONNX Runtime's optimizer does: activations, batch normalizations, sums and
+    factors become part of the operators before them. It runs faster, and rounds less."""
     return Program(
         Source(program, None, feature_level, judge, confined_to, dimensions, known_inputs, fuse)
     )
