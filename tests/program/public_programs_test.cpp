@@ -306,6 +306,38 @@ TEST_CASE("public programs: runners and programs may go in any order, and thread
   }
 }
 
+TEST_CASE("public programs: threads share what weights are made into, from the first run on") {
+  using namespace onnx_bytes;
+  constexpr std::size_t rows = 40, depth = 300, columns = 200;
+  std::vector<float> x(rows * depth), w(depth * columns), expected(rows * columns, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 13) - 6;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (std::size_t k = 0; k < depth; ++k)
+      expected[i] += x[i / columns * depth + k] * w[k * columns + i % columns];
+  }
+  const dmlop::Operation source{
+      .text = model({.nodes = {node("MatMul", {"x", "w"}, {"y"})},
+                     .initializers = {tensor("w", 1, {depth, columns}, raw_floats(w))},
+                     .inputs = {value("x", {"40", "300"})},
+                     .outputs = {value("y", {"40", "200"})}})};
+  for (int round = 0; round < 3; ++round) {
+    const dmlop::Program program(source);
+    std::atomic<int> right = 0;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int run = 0; run < 3; ++run) {
+          const auto outputs = cpu().run(program, {{"x", view(x, {rows, depth})}});
+          if (std::ranges::equal(outputs.at(0).elements<float>(), expected)) ++right;
+        }
+      });
+    }
+    threads.clear();
+    CHECK(right == 12);
+  }
+}
+
 TEST_CASE("public programs: a program is a file or a text, serialized, JSON or a model") {
   const std::string json = read_file(graph_file);
   CHECK(dmlop::Program({.text = json}).nodes().size() == 3);
