@@ -27,7 +27,8 @@ std::unique_ptr<KeptBytes> KeptBytes::make(std::uint64_t bytes) {
   kept->counted_ = bytes;
   if (kept->counted_in_->fetch_add(bytes) > kept_bytes_most - bytes) return nullptr;
   try {
-    kept->buffer_ = Buffer::to_overwrite(bytes + line, "the packed weights");
+    // That of an earlier buffer might be twice as large, and would not be counted.
+    kept->buffer_ = Buffer(bytes + line, "the packed weights");
   } catch (const Error&) {
     return nullptr;
   }
