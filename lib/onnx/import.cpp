@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "onnx/declaration.hpp"
 #include "onnx/fold.hpp"
-#include "onnx/fold_normalizations.hpp"
+#include "onnx/fold_into_convolutions.hpp"
 #include "onnx/fuse.hpp"
 #include "onnx/importer.hpp"
 #include "onnx/join_operators.hpp"
@@ -119,8 +119,8 @@ std::optional<Imported> Importer::import() {
   if (diagnostics_.size() > before) return std::nullopt;
   name_inputs();
   if (request_.fuses) {
-    fold_batch_normalizations(imported_.graph,
-                              [&](const std::string& wanted) { return names_.edges.free(wanted); });
+    fold_into_convolutions(imported_.graph,
+                           [&](const std::string& wanted) { return names_.edges.free(wanted); });
     join_operators(imported_.graph, request_.feature_level);
     join_products(imported_.graph);
   }

@@ -509,6 +509,67 @@ TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the f
   CHECK(run.outputs.at(0).values == run_of(false, 300).outputs.at(0).values);
 }
 
+TEST_CASE("onnx fused: factors and terms of channels become part of the convolution before them") {
+  const auto run_of = [](const std::vector<std::string>& after, bool fuses, bool is_half = false) {
+    const std::int64_t type = is_half ? 10 : 1;
+    Numbers x = some_numbers({2, 4, 5, 7}, 1);
+    if (is_half) x.type = DataType::Float16;
+    std::vector<std::string> nodes{node("Conv", {"x", "w"}, {"conv"})};
+    nodes.insert(nodes.end(), after.begin(), after.end());
+    const auto of = [&](const char* name, const Sizes& sizes, std::uint64_t seed, double least) {
+      return constant(name, sizes, seed, least, is_half);
+    };
+    return run_onnx(
+        model({.nodes = nodes,
+               .initializers = {of("w", {6, 4, 1, 2}, 2, -3), of("factors", {6, 1, 1}, 3, -3),
+                                of("terms", {1, 6, 1, 1}, 4, -3), of("one", {1}, 5, 1),
+                                of("rows", {5, 1}, 6, 1), of("all", {2, 6, 5, 6}, 7, 1),
+                                of("lines", {6}, 8, 1), of("images", {2, 1, 1, 1}, 9, 1),
+                                of("scale", {6}, 10, -3), of("shift", {6}, 11, -3),
+                                of("mean", {6}, 12, -3), of("variance", {6}, 13, 0.25)},
+               .inputs = {value("x", {"2", "4", "5", "7"}, static_cast<int>(type))},
+               .outputs = {value("y", {}, static_cast<int>(type))}}),
+        {{"x", x}}, fuses);
+  };
+  const auto check_left = [&](const std::vector<std::string>& after, std::size_t operators) {
+    const OnnxRun folded = run_of(after, true), apart = run_of(after, false);
+    REQUIRE(folded.findings == "");
+    CHECK(count_of_operators(folded.graph) == operators);
+    CHECK(difference(folded.outputs.at(0), apart.outputs.at(0)) == "");
+    return folded;
+  };
+  using Names = std::vector<std::string>;
+  for (const Names& factors : {Names{"conv", "factors"}, {"factors", "conv"}, {"conv", "one"}})
+    check_left({node("Mul", factors, {"y"})}, 1);
+  for (const Names& terms : {Names{"conv", "terms"}, {"terms", "conv"}, {"conv", "one"}}) {
+    const OnnxRun run = check_left({node("Add", terms, {"y"})}, 1);
+    // The filter stays as it is.
+    CHECK(run.graph.nodes.back().inputs.at(1) == "w");
+  }
+  const std::string normalization =
+      node("BatchNormalization", {"sum", "scale", "shift", "mean", "variance"}, {"y"});
+  check_left({node("Mul", {"conv", "factors"}, {"product"}),
+              node("Add", {"product", "terms"}, {"sum"}), normalization},
+             1);
+  const OnnxRun run = check_left({node("Add", {"conv", "terms"}, {"sum"}), normalization}, 1);
+  CHECK(run.graph.nodes.back().name == "node of y");
+  CHECK(count_of_operators(run_of({node("Mul", {"conv", "factors"}, {"product"}),
+                                   node("Add", {"product", "terms"}, {"y"})},
+                                  true, true)
+                               .graph) == 1);
+  // Two convolutions may have one filter that nothing scales.
+  check_left({node("Conv", {"x", "w"}, {"other"}), node("Add", {"other", "terms"}, {"sum"}),
+              node("Add", {"sum", "conv"}, {"y"})},
+             3);
+  for (const char* others : {"rows", "all", "lines", "images"}) {
+    CAPTURE(others);
+    for (const char* type : {"Mul", "Add"}) check_left({node(type, {"conv", others}, {"y"})}, 2);
+  }
+  check_left({node("Mul", {"conv", "conv"}, {"y"})}, 2);
+  check_left({node("Mul", {"conv", "factors"}, {"p"}), node("Add", {"p", "conv"}, {"y"})}, 3);
+  check_left({node("Sub", {"conv", "terms"}, {"y"})}, 2);
+}
+
 TEST_CASE("onnx fused: a batch normalization stays if it is not all of what follows") {
   Normalized{.more_nodes = {node("Add", {"y", "conv"}, {"z"})}, .output = "z"}.check_left(3);
   Normalized{.output = "conv"}.check_left(2);
