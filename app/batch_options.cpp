@@ -169,17 +169,14 @@ void add_selection(OptionList& command, BatchCommandOptions& options) {
       .add_option("--filter", options.batch.selection.filters,
                   "Run the jobs whose id matches a shell pattern")
       .type_name("GLOB")
-      .expected(1)
       .take_all();
   command
       .add_option("--exclude", options.batch.selection.excludes,
                   "Leave out the jobs whose id matches a shell pattern")
       .type_name("GLOB")
-      .expected(1)
       .take_all();
   command.add_option("--tag", options.batch.selection.tags, "Run the jobs that have a tag")
       .type_name("TAG")
-      .expected(1)
       .take_all();
   command.add_flag("--list", options.list, "Print the ids of the selected jobs and run none");
   command.add_flag("--allow-empty", options.allow_empty, "Succeed even if no job is selected");

@@ -312,7 +312,6 @@ Option add_named_file_option(OptionList& command, const std::string& names,
           },
           description)
       .type_name("[NAME=]FILE")
-      .expected(1)
       .take_all();
 }
 

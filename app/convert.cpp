@@ -357,7 +357,6 @@ Action add_convert(OptionList& command) {
           "For --from-cpp: a constant of C++ for a name that the code gives no value, such as a "
           "parameter or a name that #if asks for: batch=2; without =VALUE it is 1")
       .type_name("NAME=VALUE")
-      .expected(1)
       .take_all();
   add_named_file_option(command, "-i,--input", options->request.inputs,
                         "An input's .npy file, for --to-model and --to-ops; in a graph that is "

@@ -49,7 +49,6 @@ void DescriptionOptions::add_to(OptionList& command, bool many) {
           "it "
           "out")
       .type_name("FIELD=VALUE")
-      .expected(1)
       .take_all()
       .only_for({InputForm::description});
   command

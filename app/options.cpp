@@ -108,6 +108,7 @@ Option Option::default_text(const std::string& text) const {
 }
 
 Option Option::take_all() const {
+  if (option_->get_expected_max() > 1) option_->expected(1);
   return option_->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -36,7 +36,7 @@ class Option {
   Option expected(int least, int most) const;
   /// What counts where the option has no value.
   Option default_text(const std::string& text) const;
-  /// If the option is given more than once, all its values count.
+  /// If the option is given more than once, all its values count. Each time it takes one.
   Option take_all() const;
   Option excludes(Option other) const;
   /// Refused for other forms: OptionList::unfit. Help says so where descriptions are none of

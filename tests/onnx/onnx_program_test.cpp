@@ -49,6 +49,18 @@ TEST_CASE("onnx program: inspect shows what each node becomes") {
   CHECK(json.at(0).at("totals").at("constantBytes") == 60);
 }
 
+TEST_CASE("onnx program: --dim and --node take one value, and leave the model that follows") {
+  const Sample sample;
+  CHECK(sample
+            .run({"run", "--cpu", "--dim", "batch=2", "onnx/model.onnx", "-i", "x=onnx/x.npy", "-o",
+                  "out.npy"})
+            .code == 0);
+  CHECK(sample
+            .run({"convert", "--dim", "batch=2", "--node", "scores", "onnx/model.onnx", "--to-op",
+                  "op.json"})
+            .code == 0);
+}
+
 TEST_CASE("onnx program: sizes come from --dim or from files") {
   const Sample sample;
   const auto unknown = sample.run({"check", "onnx/model.onnx"});
