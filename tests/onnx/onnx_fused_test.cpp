@@ -487,11 +487,11 @@ TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the f
     const std::uint16_t bits = half_from_double(value);
     return tensor(name, 10, sizes, {reinterpret_cast<const char*>(&bits), sizeof bits});
   };
-  const auto run_of = [&](bool fuses, double weight) {
+  const auto run_of = [&](bool fuses, double weight, float epsilon = 1e-5F) {
     return run_onnx(
         model({.nodes = {node("Conv", {"x", "w"}, {"conv"}),
                          node("BatchNormalization", {"conv", "scale", "shift", "mean", "variance"},
-                              {"y"})},
+                              {"y"}, {real("epsilon", epsilon)})},
                .initializers = {halves("w", {1, 1, 1, 1}, weight), halves("scale", {1}, 1),
                                 halves("shift", {1}, 0), halves("mean", {1}, weight),
                                 halves("variance", {1}, 0)},
@@ -504,6 +504,9 @@ TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the f
   // 1.2e-7 becomes 3.8e-5, which is no normal number.
   CHECK(count_of_operators(run_of(true, 1e-6).graph) == 1);
   CHECK(count_of_operators(run_of(true, 1.2e-7).graph) == 2);
+  CHECK(count_of_operators(run_of(true, 0x1p-14, 1).graph) == 1);
+  CHECK(count_of_operators(run_of(true, 0x1p-15, 1).graph) == 2);
+  CHECK(count_of_operators(run_of(true, 0).graph) == 1);
   const OnnxRun run = run_of(true, 300);
   CHECK(count_of_operators(run.graph) == 2);
   CHECK(run.outputs.at(0).values == run_of(false, 300).outputs.at(0).values);
@@ -568,6 +571,79 @@ TEST_CASE("onnx fused: factors and terms of channels become part of the convolut
   check_left({node("Mul", {"conv", "conv"}, {"y"})}, 2);
   check_left({node("Mul", {"conv", "factors"}, {"p"}), node("Add", {"p", "conv"}, {"y"})}, 3);
   check_left({node("Sub", {"conv", "terms"}, {"y"})}, 2);
+}
+
+namespace {
+
+/// The operators of a convolution and its normalization by numbers of one channel.
+struct OneChannel {
+  std::vector<double> weights;  // of a line
+  double scale = 1, shift = 0, mean = 0;
+  bool is_half = true;
+
+  std::size_t operators() const {
+    const std::int64_t type = is_half ? 10 : 1;
+    const auto numbers = [&](const std::string& name, const std::vector<std::int64_t>& sizes,
+                             const std::vector<double>& values) {
+      std::string raw;
+      for (const double value : values) {
+        const std::uint16_t bits = half_from_double(value);
+        raw += is_half ? std::string(reinterpret_cast<const char*>(&bits), sizeof bits)
+                       : raw_floats({static_cast<float>(value)});
+      }
+      return tensor(name, type, sizes, raw);
+    };
+    const auto width = static_cast<std::int64_t>(weights.size());
+    const OnnxRun run = run_onnx(
+        model({.nodes = {node("Conv", {"x", "w"}, {"conv"}),
+                         node("BatchNormalization", {"conv", "scale", "shift", "mean", "variance"},
+                              {"y"}, {real("epsilon", 1)})},
+               .initializers = {numbers("w", {1, 1, 1, width}, weights),
+                                numbers("scale", {1}, {scale}), numbers("shift", {1}, {shift}),
+                                numbers("mean", {1}, {mean}), numbers("variance", {1}, {0})},
+               .inputs = {value("x", {"1", "1", "2", "3"}, type)},
+               .outputs = {value("y", {}, type)}}),
+        {{"x",
+          Numbers{
+              {1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}, is_half ? DataType::Float16 : DataType::Float32}}},
+        true);
+    REQUIRE(run.findings == "");
+    return count_of_operators(run.graph);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("onnx fused: a batch normalization stays if one of its new constants is infinite") {
+  CHECK(OneChannel{.weights = {1}, .shift = 30000, .mean = -30000}.operators() == 1);
+  CHECK(OneChannel{.weights = {1}, .shift = 60000, .mean = -60000}.operators() == 2);
+  CHECK(OneChannel{.weights = {1e38}, .scale = 3, .is_half = false}.operators() == 1);
+  CHECK(OneChannel{.weights = {1e38}, .scale = 4, .is_half = false}.operators() == 2);
+}
+
+TEST_CASE("onnx fused: the largest weight of a channel decides whether it has enough digits") {
+  CHECK(OneChannel{.weights = {1e-6, 1}}.operators() == 1);
+  CHECK(OneChannel{.weights = {1, 1e-6}}.operators() == 1);
+  CHECK(OneChannel{.weights = {1e-6, 1e-6}}.operators() == 2);
+}
+
+TEST_CASE("onnx fused: a batch normalization stays behind a transposed convolution") {
+  const auto run_of = [](bool fuses) {
+    return run_onnx(
+        model({.nodes = {node("ConvTranspose", {"x", "w"}, {"conv"}),
+                         node("BatchNormalization", {"conv", "scale", "shift", "mean", "variance"},
+                              {"y"})},
+               .initializers = {constant("w", {3, 3, 1, 1}, 2), constant("scale", {3}, 4),
+                                constant("shift", {3}, 5), constant("mean", {3}, 6),
+                                constant("variance", {3}, 7, 0.5)},
+               .inputs = {value("x", {"2", "3", "2", "2"})},
+               .outputs = {value("y", {})}}),
+        {{"x", some_numbers({2, 3, 2, 2}, 1)}}, fuses);
+  };
+  const OnnxRun folded = run_of(true);
+  REQUIRE(folded.findings == "");
+  CHECK(count_of_operators(folded.graph) == 2);
+  CHECK(folded.outputs.at(0).values == run_of(false).outputs.at(0).values);
 }
 
 TEST_CASE("onnx fused: a batch normalization stays if it is not all of what follows") {
@@ -682,8 +758,9 @@ OnnxRun run_chain(const std::vector<std::string>& nodes, bool fuses,
       model(
           {.nodes = nodes,
            .initializers = {scalar("root", std::sqrt(2.0F)), scalar("reciprocal", std::sqrt(0.5F)),
-                            scalar("one", 1), scalar("half", 0.5F), scalar("nearly half", 0.4999F),
+                            scalar("one", 1), scalar("half", 0.5F), scalar("nearly half", 0.49998F),
                             scalar("two", 2), scalar("three", 3), scalar("epsilon", 0.125F),
+                            tensor("half of four dimensions", 1, {1, 1, 1, 1}, raw_floats({0.5F})),
                             constant("scale", {4}, 2), constant("shift", {4}, 3)},
            .inputs = {value("x", dimensions)},
            .outputs = {value("y", {})},
@@ -779,22 +856,33 @@ TEST_CASE("onnx fused: GELU in all its forms is one operator") {
             {"ACTIVATION_GELU"});
     }
   }
+  check_joined(gate_of(true, false) +
+                   std::vector{node("Mul", {"x", "gate"}, {"product"}),
+                               node("Mul", {"product", "half of four dimensions"}, {"y"})},
+               {"ACTIVATION_GELU"});
 }
 
 TEST_CASE("onnx fused: GELU of FLOAT16, whose constants are rounded, is one operator") {
-  const auto half = [](const std::string& name, double value) {
+  const auto number = [](const std::string& name, double value) {
     const std::uint16_t bits = half_from_double(value);
     return tensor(name, 10, {}, {reinterpret_cast<const char*>(&bits), sizeof bits});
   };
-  const OnnxRun run = run_onnx(
-      model({.nodes = gate_of(true, false) + std::vector{node("Mul", {"x", "gate"}, {"product"}),
-                                                         node("Mul", {"product", "half"}, {"y"})},
-             .initializers = {half("root", std::sqrt(2.0)), half("one", 1), half("half", 0.5)},
-             .inputs = {value("x", {"3"}, 10)},
-             .outputs = {value("y", {}, 10)}}),
-      {{"x", Numbers{{3}, {-1, 0, 2}, DataType::Float16}}}, true);
-  REQUIRE(run.findings == "");
-  CHECK(count_of_operators(run.graph) == 1);
+  const auto operators = [&](double half) {
+    const OnnxRun run = run_onnx(
+        model({.nodes = gate_of(true, false) + std::vector{node("Mul", {"x", "gate"}, {"product"}),
+                                                           node("Mul", {"product", "half"}, {"y"})},
+               .initializers = {number("root", std::sqrt(2.0)), number("one", 1),
+                                number("half", half)},
+               .inputs = {value("x", {"3"}, 10)},
+               .outputs = {value("y", {}, 10)}}),
+        {{"x", Numbers{{3}, {-1, 0, 2}, DataType::Float16}}}, true);
+    REQUIRE(run.findings == "");
+    return count_of_operators(run.graph);
+  };
+  CHECK(operators(0.5) == 1);
+  // The numbers that follow and precede it.
+  CHECK(operators(0.5 + 0x1p-11) == 5);
+  CHECK(operators(0.5 - 0x1p-11) == 5);
 }
 
 TEST_CASE("onnx fused: what is not quite GELU stays") {
@@ -822,6 +910,9 @@ TEST_CASE("onnx fused: a layer normalization in all its forms is one operator") 
   check_joined(Layer{.product = {"scale", "normalized"}}.nodes(), one);
   check_joined(Layer{.sum = {"shift", "product"}}.nodes(), one);
   for (const std::int64_t axis : {0, 1}) check_joined(Layer{.axis = axis}.nodes(), one);
+  std::vector<std::string> nodes = Layer{}.nodes();
+  nodes[4] = node("Add", {"epsilon", "variance"}, {"more"});
+  check_joined(nodes, one);
   check_joined(Layer{}.nodes(), one, {3, 4});
   check_joined(Layer{}.nodes(), one, {2, 1, 3, 4});
 }
@@ -840,8 +931,17 @@ TEST_CASE("onnx fused: what is not quite a layer normalization stays") {
   check_apart(Layer{.square = node("Mul", {"deviation", "deviation"}, {"square"}),
                     .sum = {"product", "deviation"}}
                   .nodes());
+  check_apart(
+      Layer{.square = node("Pow", {"x", "two"}, {"square"}), .sum = {"product", "deviation"}}
+          .nodes());
+  // The means of something else.
+  std::vector<std::string> nodes = Layer{.deviation = {"x", "other mean"}}.nodes();
+  nodes[0] = node("Neg", {"x"}, {"other"});
+  nodes.insert(nodes.begin() + 1,
+               node("ReduceMean", {"other"}, {"other mean"}, {integers("axes", {-1})}));
+  check_apart(nodes);
   // A quotient that scales it is no part of it.
-  std::vector<std::string> nodes = Layer{.product = {"other", "normalized"}}.nodes();
+  nodes = Layer{.product = {"other", "normalized"}}.nodes();
   nodes.insert(nodes.begin(), node("Div", {"x", "scale"}, {"other"}));
   check_joined(nodes, {"ELEMENT_WISE_DIVIDE", "MEAN_VARIANCE_NORMALIZATION2"});
 }

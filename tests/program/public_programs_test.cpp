@@ -550,6 +550,23 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 5);
   source.feature_level = "5_1";
   CHECK(dmlop::Program(source).nodes().size() == 1);
+  const std::vector<std::string> last{integers("axes", {-1})};
+  source = {.text = model(
+                {.nodes = {node("ReduceMean", {"x"}, {"m"}, last), node("Sub", {"x", "m"}, {"d"}),
+                           node("Mul", {"d", "d"}, {"q"}), node("ReduceMean", {"q"}, {"v"}, last),
+                           node("Add", {"v", "more"}, {"a"}), node("Sqrt", {"a"}, {"r"}),
+                           node("Div", {"d", "r"}, {"n"}), node("Mul", {"n", "w"}, {"p"}),
+                           node("Add", {"p", "w"}, {"y"})},
+                 .initializers = {number("more", 0.125F), tensor("w", 1, {2}, raw_floats({2, 3}))},
+                 .inputs = {value("x", {"3", "2"})},
+                 .outputs = {value("y", {})},
+                 .version = 12}),
+            .file = "m.onnx",
+            .feature_level = "6_2",
+            .fuse = true};
+  CHECK(dmlop::Program(source).nodes().size() == 9);
+  source.feature_level = "6_3";
+  CHECK(dmlop::Program(source).nodes().size() == 1);
   source = {.file = graph_file, .fuse = true};
   CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
         std::string("fuse applies only to ONNX models"));
