@@ -227,9 +227,9 @@ TEST_CASE("shared panels: what does not pay is not kept") {
   Random random(76);
   const auto keeps = [&](ProductKernel kernel, bool is_left) {
     const Matrices matrices(kernel, random);
-    const std::vector<float> zeros(kernel.rows);
+    const std::vector<float> zeros(std::max(kernel.rows, kernel.columns));
     auto inputs = matrices.inputs();
-    if (kernel.left_zero) inputs.push_back(std::as_bytes(std::span(zeros)));
+    if (kernel.left_zero || kernel.right_zero) inputs.push_back(std::as_bytes(std::span(zeros)));
     cpu::ConstantInputs constants({is_left, !is_left, false});
     const auto prepared = cpu::prepare(Kernel(kernel), inputs, 1, &constants);
     return constants.find(is_left ? 0 : 1) != nullptr;
@@ -243,11 +243,52 @@ TEST_CASE("shared panels: what does not pay is not kept") {
   CHECK_FALSE(keeps(small_product(4, 600, 50), false));
   CHECK(keeps(small_product(5, 600, 50), false));
   CHECK(keeps(small_product(4, 600, 50, true), false));
+  ProductKernel halves = small_product(4, 600, 50);
+  halves.right.data_type = DataType::Float16;
+  CHECK(keeps(halves, false));
   // Panels from which zero points are subtracted.
   ProductKernel kernel = small_product(30, 40, 5);
   CHECK(keeps(kernel, true));
   kernel.left_zero = {.data_type = DataType::Float32, .batch_strides = {0}, .row_stride = 1};
   CHECK_FALSE(keeps(kernel, true));
+  kernel.left_zero.reset();
+  CHECK(keeps(kernel, false));
+  kernel.right_zero = {.data_type = DataType::Float32, .batch_strides = {0}, .column_stride = 1};
+  CHECK_FALSE(keeps(kernel, false));
+}
+
+TEST_CASE("shared panels: an element is used in each batch that reads it") {
+  Random random(77);
+  // Both batches have the same rows, and columns of their own.
+  const auto kernel_of = [](std::uint64_t columns) {
+    ProductKernel kernel = small_product(30, columns, 5);
+    kernel.batches = {2};
+    kernel.right.batch_strides = {5 * columns};
+    return kernel;
+  };
+  const auto keeps = [&](std::uint64_t columns, bool is_left) {
+    const ProductKernel kernel = kernel_of(columns);
+    Matrices matrices(kernel, random);
+    matrices.right = rough_numbers<float>(2 * 5 * columns, random);
+    cpu::ConstantInputs constants({is_left, !is_left});
+    const auto prepared = cpu::prepare(Kernel(kernel), matrices.inputs(), 1, &constants);
+    return constants.find(is_left ? 0 : 1) != nullptr;
+  };
+  CHECK(keeps(2048, true));
+  CHECK_FALSE(keeps(2049, true));
+  CHECK(keeps(2049, false));
+  // Of two batches, the second one finds what the first one packed.
+  const ProductKernel kernel = kernel_of(40);
+  CHECK(cpu::SidePanels<float>(kernel, kernel.left, 30, 8).batches() ==
+        std::vector<std::uint64_t>{0});
+  CHECK(cpu::SidePanels<float>(kernel, kernel.right, 40, 8).batches() ==
+        std::vector<std::uint64_t>{0, 1});
+  Matrices matrices(kernel, random);
+  matrices.right = rough_numbers<float>(2 * 5 * 40, random);
+  cpu::ConstantInputs none({false, false});
+  const auto prepared = cpu::prepare(Kernel(kernel), matrices.inputs(), 1, &none);
+  CHECK(panels_of(prepared, true) != nullptr);
+  CHECK(panels_of(prepared, false) == nullptr);
 }
 
 TEST_CASE("shared panels: all that is kept has a gibibyte at most") {
