@@ -533,6 +533,9 @@ def test_onnx_models():
     assert "fuse applies only to ONNX models" in refusal(
         dmlop.Usage, lambda: dmlop.load(SAMPLES / "graph/graph.json", fuse=True)
     )
+    assert "fuse applies only to ONNX models" in refusal(
+        dmlop.Usage, lambda: dmlop.check("PADDING", X, fuse=True, **EDGE)
+    )
 
 
 NAMES = ["a=b", "=", "a=1", "a,b", ",", "a=b,c=d", "a b", " ", '"a"', "'", "a\\b", "a/b", "/", "../a", "a:b", "[0]", "a[0]",
