@@ -36,19 +36,19 @@ std::array<const char*, 256> unfinished;
 // Also held while a file is created. No other thread holds it when the process forks.
 std::mutex unfinished_mutex;
 
-void before_fork() {
+void lock_unfinished() {
   unfinished_mutex.lock();
 }
-void after_fork_in_parent() {
+void unlock_unfinished() {
   unfinished_mutex.unlock();
 }
 // The files are the parent's.
-void after_fork_in_child() {
+void forget_unfinished() {
   unfinished.fill(nullptr);
   unfinished_mutex.unlock();
 }
 [[maybe_unused]] const int fork_handlers =
-    at_forks(before_fork, after_fork_in_parent, after_fork_in_child);
+    at_forks(lock_unfinished, unlock_unfinished, forget_unfinished);
 
 void replace_unfinished(const char* listed, const char* by) noexcept {
   const auto entry = std::find(unfinished.begin(), unfinished.end(), listed);

@@ -504,8 +504,8 @@ TEST_CASE("onnx fused: a batch normalization stays if the type cannot hold the f
   // 1.2e-7 becomes 3.8e-5, which is no normal number.
   CHECK(count_of_operators(run_of(true, 1e-6).graph) == 1);
   CHECK(count_of_operators(run_of(true, 1.2e-7).graph) == 2);
-  CHECK(count_of_operators(run_of(true, 0x1p-14, 1).graph) == 1);
-  CHECK(count_of_operators(run_of(true, 0x1p-15, 1).graph) == 2);
+  CHECK(count_of_operators(run_of(true, 0x1p-13, 4).graph) == 1);
+  CHECK(count_of_operators(run_of(true, 0x1p-14, 4).graph) == 2);
   CHECK(count_of_operators(run_of(true, 0).graph) == 1);
   const OnnxRun run = run_of(true, 300);
   CHECK(count_of_operators(run.graph) == 2);
@@ -622,9 +622,9 @@ TEST_CASE("onnx fused: a batch normalization stays if one of its new constants i
 }
 
 TEST_CASE("onnx fused: the largest weight of a channel decides whether it has enough digits") {
-  CHECK(OneChannel{.weights = {1e-6, 1}}.operators() == 1);
-  CHECK(OneChannel{.weights = {1, 1e-6}}.operators() == 1);
-  CHECK(OneChannel{.weights = {1e-6, 1e-6}}.operators() == 2);
+  CHECK(OneChannel{.weights = {1e-6, 1}, .scale = 0.5}.operators() == 1);
+  CHECK(OneChannel{.weights = {1, 1e-6}, .scale = 0.5}.operators() == 1);
+  CHECK(OneChannel{.weights = {1e-6, 1e-6}, .scale = 0.5}.operators() == 2);
 }
 
 TEST_CASE("onnx fused: a batch normalization stays behind a transposed convolution") {
