@@ -7,6 +7,7 @@
 
 #include "cpu/simd.hpp"
 // After it:
+#include "base/per_process.hpp"
 #include "cpu/simd_dispatch.hpp"
 #include "hwy/highway.h"
 
@@ -74,8 +75,7 @@ std::int64_t find_targets() {
 }  // namespace
 
 std::int64_t simd_targets() {
-  static const std::int64_t targets = find_targets() & HWY_TARGETS;
-  return targets;
+  return made_once([] { return find_targets() & HWY_TARGETS; });
 }
 
 void limit_simd_targets(std::int64_t targets) {

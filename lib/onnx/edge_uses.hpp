@@ -57,6 +57,12 @@ class EdgeUses {
   std::map<std::string, std::size_t> writers_;
 };
 
+/// Takes away what is known of an edge that is none any more.
+inline void forget_edge(Graph& graph, const std::string& edge) {
+  graph.sizes.erase(edge);
+  graph.types.erase(edge);
+}
+
 /// Takes nodes away, given by their numbers.
 inline void remove_nodes(Graph& graph, const std::vector<bool>& is_gone) {
   std::vector<GraphNode> kept;

@@ -279,7 +279,7 @@ class Folding {
   void take_place(std::size_t at, const std::vector<std::size_t>& nodes) {
     GraphNode& node = graph_.nodes[at];
     for (const std::size_t number : nodes) {
-      graph_.sizes.erase(node.outputs.front());
+      forget_edge(graph_, node.outputs.front());
       uses_.remove_readers(graph_.nodes[number]);
       gone_.insert(number);
       node.name = graph_.nodes[number].name;

@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 12> fused_types{
     "RELU",     "SCALED_ELU",   "SCALED_TANH", "SIGMOID",
     "SOFTPLUS", "SOFTSIGN",     "TANH",        "THRESHOLDED_RELU"};
 
+constexpr FeatureLevel level_of_fused_sum{2, 0};
+
 constexpr std::string_view activation_prefix = "DML_OPERATOR_ACTIVATION_";
 
 bool is_fused_type(std::string_view type) {
@@ -34,10 +36,16 @@ std::string with_activation(const std::string& type, std::string_view activation
   return "";
 }
 
+/// Whether an operator reads all that another one writes, in its order.
+bool has_bytes_of(const GraphTensor& written, const GraphTensor& read) {
+  return !written.strides && !read.strides && written.data_type == read.data_type &&
+         written.total_size_in_bytes == read.total_size_in_bytes;
+}
+
 class Fusion {
  public:
-  Fusion(Graph& graph, const std::function<bool(const std::string&)>& is_fused)
-      : graph_(graph), is_fused_(is_fused), uses_(graph) {}
+  Fusion(Graph& graph, FeatureLevel level, const std::function<bool(const std::string&)>& is_fused)
+      : graph_(graph), level_(level), is_fused_(is_fused), uses_(graph) {}
 
   void fuse() {
     std::vector<bool> is_gone(graph_.nodes.size(), false);
@@ -58,8 +66,11 @@ class Fusion {
     auto* operation = std::get_if<GraphOperator>(&writer.content);
     if (operation == nullptr) return false;
     const std::string type = with_activation(operation->type, activation->type);
-    if (type.empty() || !take(*operation, type, *activation)) return false;
-    graph_.sizes.erase(node.inputs.front());
+    if (type.empty() || (type != operation->type && level_ < level_of_fused_sum) ||
+        !has_bytes_of(operation->outputs.front(), activation->inputs.front()) ||
+        !take(*operation, type, *activation))
+      return false;
+    forget_edge(graph_, node.inputs.front());
     writer.name = node.name;
     writer.outputs = node.outputs;
     uses_.set_writer(node.outputs.front(), *number);
@@ -78,14 +89,16 @@ class Fusion {
   }
 
   Graph& graph_;
+  FeatureLevel level_;
   const std::function<bool(const std::string&)>& is_fused_;
   EdgeUses uses_;
 };
 
 }  // namespace
 
-void fuse_activations(Graph& graph, const std::function<bool(const std::string& edge)>& is_fused) {
-  Fusion(graph, is_fused).fuse();
+void fuse_activations(Graph& graph, FeatureLevel level,
+                      const std::function<bool(const std::string& edge)>& is_fused) {
+  Fusion(graph, level, is_fused).fuse();
 }
 
 }  // namespace dmlop::onnx

@@ -122,12 +122,12 @@ std::optional<Imported> Importer::import() {
     fold_into_convolutions(imported_.graph,
                            [&](const std::string& wanted) { return names_.edges.free(wanted); });
     join_operators(imported_.graph, request_.feature_level);
+    skip_copies(imported_.graph);
     join_products(imported_.graph);
   }
-  fuse_activations(imported_.graph, [&](const std::string& edge) {
+  fuse_activations(imported_.graph, request_.feature_level, [&](const std::string& edge) {
     return request_.fuses || fused_.contains(edge);
   });
-  if (request_.fuses) skip_copies(imported_.graph);
   return std::move(imported_);
 }
 

@@ -230,7 +230,7 @@ class Joining {
     for (const std::size_t number : joined_) {
       is_gone_[number] = true;
       uses_.remove_readers(graph_.nodes[number]);
-      graph_.sizes.erase(graph_.nodes[number].outputs.front());
+      forget_edge(graph_, graph_.nodes[number].outputs.front());
     }
     uses_.remove_readers(node);
     auto& operation = std::get<GraphOperator>(node.content);

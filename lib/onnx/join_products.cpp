@@ -14,6 +14,7 @@
 
 #include "onnx/edge_uses.hpp"
 #include "onnx/graph_nodes.hpp"
+#include "onnx/skip_copies.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -107,7 +108,7 @@ class ProductJoining {
   GraphOperator& move_product(std::size_t from, GraphNode& node) {
     GraphNode& product = graph_.nodes[from];
     uses_.remove_readers(node);
-    graph_.sizes.erase(product.outputs.front());
+    forget_edge(graph_, product.outputs.front());
     is_gone_[from] = true;
     node.inputs = std::move(product.inputs);
     node.content = std::move(product.content);
@@ -123,6 +124,13 @@ class ProductJoining {
     throw std::logic_error("GEMM without " + std::string(name));
   }
 
+  // Nothing where FLOAT32 has too few digits or no number for it.
+  static std::optional<float> scaled(float number, double factor) {
+    const auto product = static_cast<float>(number * factor);
+    const bool is_right = std::isnormal(product) || number == 0 || factor == 0;
+    return is_right && std::isfinite(product) ? std::optional(product) : std::nullopt;
+  }
+
   void take_factor(GraphNode& node) {
     const bool divides = operator_of_type(node, "ELEMENT_WISE_DIVIDE") != nullptr;
     if (!divides && operator_of_type(node, "ELEMENT_WISE_MULTIPLY") == nullptr) return;
@@ -133,13 +141,15 @@ class ProductJoining {
       const auto number = constant(operands[1 - side]);
       if (!number || (divides && side == 1)) continue;
       const auto product = product_behind(operands[side]);
+      if (!product || !are_same(output, operands[side].tensor)) continue;
       const double factor = divides ? 1 / *number : *number;
-      if (!product || !are_same(output, operands[side].tensor) || !std::isfinite(factor)) continue;
+      auto& multiplied = std::get<GraphOperator>(graph_.nodes[*product].content);
+      const auto alpha = scaled(number_of(multiplied, "Alpha"), factor);
+      const auto beta = scaled(number_of(multiplied, "Beta"), factor);
+      if (!alpha || !beta) continue;
       GraphOperator& joined = move_product(*product, node);
-      for (const char* name : {"Alpha", "Beta"}) {
-        float& own = number_of(joined, name);
-        own = static_cast<float>(own * factor);
-      }
+      number_of(joined, "Alpha") = *alpha;
+      number_of(joined, "Beta") = *beta;
       return;
     }
   }
@@ -173,10 +183,11 @@ class ProductJoining {
         GraphNode& copying = graph_.nodes[*number];
         if (!is_copy(copying)) break;
         const auto& copy = std::get<GraphOperator>(copying.content);
+        if (is_plain_copy(copy)) break;  // of an input
         if (!are_same(copy.outputs.front(), product.inputs[side])) break;
         GraphTensor read = with_sizes(copy.inputs.front(), product.inputs[side].sizes);
         product.inputs[side] = std::move(read);
-        graph_.sizes.erase(node.inputs[side]);
+        forget_edge(graph_, node.inputs[side]);
         node.inputs[side] = copying.inputs.front();
         is_gone_[*number] = true;
       }

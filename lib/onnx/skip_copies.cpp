@@ -38,12 +38,13 @@ class Skipping {
   // Whether nobody needs a copy between two edges any more.
   bool skip(const GraphOperator& copy, const std::string& from, const std::string& to) {
     if (!is_output(to)) {
+      if (is_input(from)) return false;
       read_instead_[to] = from;
-      forget(to);
+      forget_edge(graph_, to);
       return true;
     }
     if (!writes_alike(from, copy) || !written_instead_.try_emplace(from, to).second) return false;
-    forget(from);
+    forget_edge(graph_, from);
     return true;
   }
 
@@ -53,11 +54,11 @@ class Skipping {
       if (found != names.end()) edge = found->second;
     }
   }
-  void forget(const std::string& edge) {
-    graph_.sizes.erase(edge);
-    graph_.types.erase(edge);
-  }
 
+  // A serialized graph tells the sizes of its inputs by those that nodes read.
+  bool is_input(const std::string& edge) const {
+    return std::ranges::find(graph_.inputs, edge) != graph_.inputs.end();
+  }
   bool is_output(const std::string& edge) const {
     return std::ranges::find(graph_.outputs, edge) != graph_.outputs.end();
   }

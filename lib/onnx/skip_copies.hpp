@@ -9,7 +9,8 @@ namespace dmlop::onnx {
 bool is_plain_copy(const GraphOperator& operation);
 
 /// Takes plain copies away: their readers read what they read. A copy that writes an output of the
-/// graph stays, unless the node that wrote its input can write that output.
+/// graph stays, unless the node that wrote its input can write that output. So does one of an
+/// input of the graph.
 void skip_copies(Graph& graph);
 
 }  // namespace dmlop::onnx

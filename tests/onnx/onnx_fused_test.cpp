@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.hpp"
 #include "graph/graph.hpp"
 #include "onnx_run.hpp"
 #include "onnx_writer.hpp"
@@ -966,7 +967,9 @@ struct ProductModel {
     return run_onnx(
         model({.nodes = nodes,
                .initializers = {scalar("quarter", 0.25F), scalar("four", 4), scalar("zero", 0),
-                                constant("weights", {5, 4}, 2), constant("four numbers", {4}, 3),
+                                scalar("huge", 1e30F), scalar("small", 1e-30F),
+                                scalar("tiny", 1e-40F), constant("weights", {5, 4}, 2),
+                                constant("four numbers", {4}, 3),
                                 constant("one for each row", {4, 1}, 4),
                                 constant("mask", {2, 1, 1, 4}, 5),
                                 tensor("flat", 7, {2}, raw_integers({6, -1})),
@@ -976,17 +979,22 @@ struct ProductModel {
         {{"x", some_numbers(x, 9)}, {"m", some_numbers(m, 10)}}, fuses);
   }
 
+  static Names operators_left(const Graph& graph) {
+    Names found;
+    for (const GraphNode& node : graph.nodes) {
+      const auto* operation = std::get_if<GraphOperator>(&node.content);
+      if (operation != nullptr) found.push_back(operation->type.substr(13));
+    }
+    return found;
+  }
+  Names operators() const { return operators_left(run(true).graph); }
+
   /// Checks which operators are left, and that they compute nearly the same.
   void check_left(const Names& types) const {
     const OnnxRun fused = run(true), apart = run(false);
     REQUIRE(fused.findings == "");
     REQUIRE(apart.findings == "");
-    Names found;
-    for (const GraphNode& node : fused.graph.nodes) {
-      const auto* operation = std::get_if<GraphOperator>(&node.content);
-      if (operation != nullptr) found.push_back(operation->type.substr(13));
-    }
-    CHECK(found == types);
+    CHECK(join(operators_left(fused.graph), " ") == join(types, " "));
     REQUIRE(fused.outputs.size() == apart.outputs.size());
     for (std::size_t i = 0; i < apart.outputs.size(); ++i) {
       CHECK(fused.outputs[i].sizes == apart.outputs[i].sizes);
@@ -1053,6 +1061,28 @@ TEST_CASE("onnx fused: a factor is part of the product before it, and of what th
                                .graph) == 2);
 }
 
+TEST_CASE("onnx fused: a factor stays if FLOAT32 has too few digits for all of them") {
+  const Names apart{"GEMM", "ELEMENT_WISE_MULTIPLY"};
+  for (const char* factor : {"huge", "small"}) {
+    CAPTURE(factor);
+    ProductModel{{product_of_both, node("Mul", {"product", factor}, {"y"})}}.check_left(
+        one_product);
+    CHECK(ProductModel{{product_of_both, node("Mul", {"product", factor}, {"more"}),
+                        node("Mul", {"more", factor}, {"y"})}}
+              .operators() == apart);
+    // So it is of what the product adds.
+    CHECK(ProductModel{{node("Gemm", {"x", "m", "four numbers"}, {"product"},
+                             {real("alpha", 1), real("beta", 1e30F)}),
+                        node("Mul", {"product", factor}, {"y"})},
+                       {4, 5},
+                       {5, 4}}
+              .operators() == (std::string(factor) == "huge" ? apart : one_product));
+  }
+  CHECK(ProductModel{{product_of_both, node("Div", {"product", "tiny"}, {"y"})}}.operators() ==
+        Names{"GEMM", "ELEMENT_WISE_DIVIDE"});
+  ProductModel{{product_of_both, node("Mul", {"product", "zero"}, {"y"})}}.check_left(one_product);
+}
+
 TEST_CASE("onnx fused: a product reads its matrices in another order") {
   const std::string product = node("MatMul", {"a", "b"}, {"y"});
   const std::string heads = transpose("x", "a", {0, 2, 1, 3});
@@ -1094,25 +1124,29 @@ TEST_CASE("onnx fused: products that others read, or behind an activation, stay 
 }
 
 TEST_CASE("onnx fused: a copy in other sizes is no operator, but for one from input to output") {
-  const std::string flat = node("Reshape", {"x", "flat"}, {"f"});
+  const std::string negative = node("Neg", {"x"}, {"n"});
+  const std::string flat = node("Reshape", {"n", "flat"}, {"f"});
   const std::string exp = node("Exp", {"f"}, {"e"});
   const std::string back = node("Reshape", {"e", "sizes"}, {"y"});
-  ProductModel{{flat, exp, back}}.check_left({"ELEMENT_WISE_EXP"});
-  CHECK(ProductModel{{flat, exp, back}}.run(true).outputs.front().sizes == Sizes{2, 3, 4, 5});
-  ProductModel{{flat, node("Reshape", {"f", "sizes"}, {"g"}), node("Exp", {"g"}, {"y"})}}
-      .check_left({"ELEMENT_WISE_EXP"});
-  ProductModel{{node("Reshape", {"x", "flat"}, {"y"})}}.check_left({"ELEMENT_WISE_IDENTITY"});
+  const Names both{"ELEMENT_WISE_NEGATE", "ELEMENT_WISE_EXP"};
+  ProductModel{{negative, flat, exp, back}}.check_left(both);
+  CHECK(ProductModel{{negative, flat, exp, back}}.run(true).outputs.front().sizes ==
+        Sizes{2, 3, 4, 5});
+  ProductModel{{negative, flat, node("Reshape", {"f", "sizes"}, {"g"}), node("Exp", {"g"}, {"y"})}}
+      .check_left(both);
   // Each output is an edge of its own.
-  ProductModel{{flat, exp, back, node("Identity", {"e"}, {"z"})}, {2, 3, 4, 5}, {1}, {"z"}}
-      .check_left({"ELEMENT_WISE_EXP", "ELEMENT_WISE_IDENTITY"});
-  ProductModel{{flat, exp, back}, {2, 3, 4, 5}, {1}, {"e"}}.check_left(
-      {"ELEMENT_WISE_EXP", "ELEMENT_WISE_IDENTITY"});
+  const Names copied = both + Names{"ELEMENT_WISE_IDENTITY"};
+  ProductModel{
+      {negative, flat, exp, back, node("Identity", {"e"}, {"z"})}, {2, 3, 4, 5}, {1}, {"z"}}
+      .check_left(copied);
+  ProductModel{{negative, flat, exp, back}, {2, 3, 4, 5}, {1}, {"e"}}.check_left(copied);
   // Others read what the output is now.
-  ProductModel{{flat, exp, node("Neg", {"e"}, {"n"}), back}, {2, 3, 4, 5}, {1}, {"n"}}.check_left(
-      {"ELEMENT_WISE_EXP", "ELEMENT_WISE_NEGATE"});
+  ProductModel{{negative, flat, exp, node("Sign", {"e"}, {"z"}), back}, {2, 3, 4, 5}, {1}, {"z"}}
+      .check_left(both + Names{"ELEMENT_WISE_SIGN"});
   // Strides are no other sizes.
   ProductModel{{transpose("x", "t", {1, 0, 2, 3}), node("Exp", {"t"}, {"y"})}}.check_left(
       {"ELEMENT_WISE_IDENTITY", "ELEMENT_WISE_EXP"});
+  ProductModel{{node("Reshape", {"x", "flat"}, {"y"})}}.check_left({"ELEMENT_WISE_IDENTITY"});
 }
 
 }  // namespace dmlop::test::onnx_fused_test

@@ -567,6 +567,25 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 9);
   source.feature_level = "6_3";
   CHECK(dmlop::Program(source).nodes().size() == 1);
+  source = {.text = model({.nodes = {node("Add", {"x", "x"}, {"s"}), node("Relu", {"s"}, {"y"})},
+                           .inputs = {value("x", {"2"})},
+                           .outputs = {value("y", {})}}),
+            .file = "m.onnx",
+            .feature_level = "1_0",
+            .fuse = true};
+  CHECK(dmlop::Program(source).nodes().size() == 2);
+  source.feature_level = "2_0";
+  CHECK(dmlop::Program(source).nodes().size() == 1);
+  // A copy of an input stays: a serialized graph tells the input's sizes by those that nodes read.
+  source = {
+      .text = model({.nodes = {node("Reshape", {"x", "sizes"}, {"f"}), node("Exp", {"f"}, {"e"}),
+                               node("Reshape", {"e", "sizes"}, {"g"}), node("Neg", {"g"}, {"y"})},
+                     .initializers = {tensor("sizes", 7, {2}, raw_integers({3, 2}))},
+                     .inputs = {value("x", {"2", "3"})},
+                     .outputs = {value("y", {})}}),
+      .file = "m.onnx",
+      .fuse = true};
+  CHECK(dmlop::Program(source).nodes().size() == 3);
   source = {.file = graph_file, .fuse = true};
   CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
         std::string("fuse applies only to ONNX models"));

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/output.hpp"
+#include "base/per_process.hpp"
 #include "gpu/vulkan/device.hpp"
 #include "gpu/vulkan/float_modes.hpp"
 #include "gpu/vulkan/matrices.hpp"
@@ -136,7 +137,7 @@ std::vector<VkPhysicalDevice> enumerate(VkInstance instance) {
 
 // Lives until the process ends: drivers are not all safe to unload.
 const Instance& instance() {
-  static const Instance made = [] {
+  return made_once([] {
     Instance fresh;
     fresh.list.unavailable = create_instance(fresh);
     if (!fresh.list.unavailable.empty()) return fresh;
@@ -146,8 +147,7 @@ const Instance& instance() {
     }
     if (fresh.devices.empty()) fresh.list.unavailable = "no Vulkan driver was found";
     return fresh;
-  }();
-  return made;
+  });
 }
 
 }  // namespace
