@@ -29,6 +29,11 @@ class EdgeUses {
     const auto found = writers_.find(edge);
     return found == writers_.end() ? std::nullopt : std::optional(found->second);
   }
+  /// The constant of the graph that an edge is; null if it is none.
+  const GraphConstant* constant(const Graph& graph, const std::string& edge) const {
+    const auto number = writer(edge);
+    return number ? std::get_if<GraphConstant>(&graph.nodes[*number].content) : nullptr;
+  }
   void set_writer(const std::string& edge, std::size_t node) { writers_[edge] = node; }
 
   /// How often nodes read an edge; one more if it is an output of the graph.

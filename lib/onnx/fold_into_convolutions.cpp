@@ -121,9 +121,7 @@ class Folding {
   // The constant of an edge, if it is in memory and has so many elements; otherwise null.
   const GraphConstant* constant(const std::string& edge, DataType type,
                                 std::uint64_t elements) const {
-    const auto writer = uses_.writer(edge);
-    if (!writer) return nullptr;
-    const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*writer].content);
+    const GraphConstant* const constant = uses_.constant(graph_, edge);
     const bool has_size =
         constant != nullptr && bytes_in_memory(*constant).size() == elements * size_of(type);
     return has_size ? constant : nullptr;

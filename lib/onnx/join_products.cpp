@@ -98,9 +98,7 @@ class ProductJoining {
   }
 
   std::optional<double> constant(const Operand& operand) const {
-    const auto number = uses_.writer(operand.edge);
-    if (!number) return std::nullopt;
-    const auto* constant = std::get_if<GraphConstant>(&graph_.nodes[*number].content);
+    const GraphConstant* const constant = uses_.constant(graph_, operand.edge);
     return constant != nullptr ? scalar_in(*constant, operand.tensor) : std::nullopt;
   }
 
