@@ -68,16 +68,19 @@ class Sweep {
     }
     std::set<std::string> strings;
     for (const Json& line : lines) add_strings(line, strings);
+    // Every command meets every name, and so does every string. All three together would take twice
+    // as long, and everything that is printed is escaped in one place.
+    std::size_t turn = 0;
     for (const std::string& string : strings) {
-      for (const std::string& name : hostile_names) {
-        CAPTURE(string);
+      CAPTURE(string);
+      ++turn;
+      for (std::size_t i = 0; i < commands.size(); ++i) {
+        const std::string& name = hostile_names[(turn + i) % hostile_names.size()];
         CAPTURE(name);
         std::string text;
         for (const Json& line : lines) text += replaced(line, string, name).dump() + "\n";
-        for (const Arguments& command : commands) {
-          folder_.write(file, text);
-          run(command);
-        }
+        folder_.write(file, text);
+        run(commands[i]);
       }
     }
     // What does not even parse.
