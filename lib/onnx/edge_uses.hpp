@@ -62,7 +62,7 @@ class EdgeUses {
   std::map<std::string, std::size_t> writers_;
 };
 
-/// Takes away what is known of an edge that is none any more.
+/// Takes away what the graph knows of an edge that it no longer has.
 inline void forget_edge(Graph& graph, const std::string& edge) {
   graph.sizes.erase(edge);
   graph.types.erase(edge);

@@ -58,9 +58,8 @@ bool loses_channel(const Numbers& weights, std::size_t each) {
 /// Whether two tensors without strides have the same elements in the same channels: a line of
 /// numbers may be the width or the height of an image.
 bool are_alike(const GraphTensor& a, const GraphTensor& b) {
-  return a.data_type == b.data_type && !a.strides && !b.strides &&
-         a.total_size_in_bytes == b.total_size_in_bytes && a.sizes.size() == b.sizes.size() &&
-         a.sizes.size() > 1 && a.sizes[0] == b.sizes[0] && a.sizes[1] == b.sizes[1];
+  return are_same_bytes(a, b) && a.sizes.size() == b.sizes.size() && a.sizes.size() > 1 &&
+         a.sizes[0] == b.sizes[0] && a.sizes[1] == b.sizes[1];
 }
 
 std::uint64_t elements_of_constant(const GraphTensor& tensor) {
@@ -79,10 +78,12 @@ struct ChannelFactors {
   Numbers factors, terms;
 
   void add(const ChannelFactors& after) {
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-      factors[i] *= after.factors[i];
-      terms[i] = terms[i] * after.factors[i] + after.terms[i];
-    }
+    after.apply_to(terms);
+    for (std::size_t i = 0; i < factors.size(); ++i) factors[i] *= after.factors[i];
+  }
+  void apply_to(Numbers& channels) const {
+    for (std::size_t i = 0; i < channels.size(); ++i)
+      channels[i] = channels[i] * factors[i] + terms[i];
   }
   bool scales() const {
     return std::ranges::any_of(factors, [](double factor) { return factor != 1; });
@@ -248,8 +249,7 @@ class Folding {
     const std::size_t count = channels.factors.size();
     auto terms = operands.size() > 2 ? read(operands[2], *type, count) : Numbers(count);
     if (!terms) return;
-    for (std::size_t i = 0; i < count; ++i)
-      (*terms)[i] = (*terms)[i] * channels.factors[i] + channels.terms[i];
+    channels.apply_to(*terms);
     auto bias = bytes_of_numbers(*terms, *type);
     const bool scales = channels.scales();
     auto filter = scales && bias ? scaled_filter(operands[1], *type, channels.factors)

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "onnx/edge_uses.hpp"
+#include "onnx/graph_nodes.hpp"
 
 namespace dmlop::onnx {
 namespace {
@@ -36,12 +37,6 @@ std::string with_activation(const std::string& type, std::string_view activation
   return "";
 }
 
-/// Whether an operator reads all that another one writes, in its order.
-bool has_bytes_of(const GraphTensor& written, const GraphTensor& read) {
-  return !written.strides && !read.strides && written.data_type == read.data_type &&
-         written.total_size_in_bytes == read.total_size_in_bytes;
-}
-
 class Fusion {
  public:
   Fusion(Graph& graph, FeatureLevel level, const std::function<bool(const std::string&)>& is_fused)
@@ -67,7 +62,7 @@ class Fusion {
     if (operation == nullptr) return false;
     const std::string type = with_activation(operation->type, activation->type);
     if (type.empty() || (type != operation->type && level_ < level_of_fused_sum) ||
-        !has_bytes_of(operation->outputs.front(), activation->inputs.front()) ||
+        !are_same_bytes(operation->outputs.front(), activation->inputs.front()) ||
         !take(*operation, type, *activation))
       return false;
     forget_edge(graph_, node.inputs.front());

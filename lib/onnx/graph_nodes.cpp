@@ -58,6 +58,11 @@ std::optional<DataType> real_type(const GraphTensor& tensor) {
   return std::nullopt;
 }
 
+bool are_same_bytes(const GraphTensor& a, const GraphTensor& b) {
+  return !a.strides && !b.strides && a.data_type == b.data_type &&
+         a.total_size_in_bytes == b.total_size_in_bytes;
+}
+
 std::span<const std::byte> bytes_in_memory(const GraphConstant& constant) {
   if (constant.name || !constant.path.empty()) return {};
   return constant.view ? constant.view->bytes : std::span<const std::byte>(constant.bytes);

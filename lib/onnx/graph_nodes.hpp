@@ -43,6 +43,9 @@ bool has_activation(const GraphOperator& operation);
 /// FLOAT32 or FLOAT16; nothing for other types.
 std::optional<DataType> real_type(const GraphTensor& tensor);
 
+/// Whether two tensors without strides are the same bytes, maybe in other sizes.
+bool are_same_bytes(const GraphTensor& a, const GraphTensor& b);
+
 /// The bytes of a constant that is in memory or in a mapped file; otherwise none.
 std::span<const std::byte> bytes_in_memory(const GraphConstant& constant);
 

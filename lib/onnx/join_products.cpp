@@ -38,8 +38,7 @@ std::span<const std::uint32_t> without_leading_ones(const Sizes32& sizes) {
 
 /// Whether two tensors without strides are the same but for dimensions of 1 in front.
 bool are_same(const GraphTensor& a, const GraphTensor& b) {
-  return a.data_type == b.data_type && !a.strides && !b.strides &&
-         a.total_size_in_bytes == b.total_size_in_bytes &&
+  return are_same_bytes(a, b) &&
          std::ranges::equal(without_leading_ones(a.sizes), without_leading_ones(b.sizes));
 }
 

@@ -35,7 +35,7 @@ class Skipping {
  private:
   using Names = std::map<std::string, std::string>;
 
-  // Whether nobody needs a copy between two edges any more.
+  // Takes the copy between two edges away, if it can. Returns whether it did.
   bool skip(const GraphOperator& copy, const std::string& from, const std::string& to) {
     if (!is_output(to)) {
       if (is_input(from)) return false;
@@ -73,10 +73,8 @@ class Skipping {
     const auto outputs = uses_of(node.outputs, operation->outputs);
     if (!outputs) return false;
     const auto written = std::ranges::find(*outputs, edge, &GraphUse::edge);
-    const GraphTensor& read = copy.inputs.front();
-    return written != outputs->end() && written->tensor != nullptr && !written->tensor->strides &&
-           written->tensor->data_type == read.data_type &&
-           written->tensor->total_size_in_bytes == read.total_size_in_bytes;
+    return written != outputs->end() && written->tensor != nullptr &&
+           are_same_bytes(*written->tensor, copy.inputs.front());
   }
 
   Graph& graph_;
@@ -88,13 +86,9 @@ class Skipping {
 }  // namespace
 
 bool is_plain_copy(const GraphOperator& operation) {
-  if (operation.type != "DML_OPERATOR_ELEMENT_WISE_IDENTITY" ||
-      find_attribute(operation, "ScaleBias") != nullptr)
-    return false;
-  const GraphTensor& input = operation.inputs.front();
-  const GraphTensor& output = operation.outputs.front();
-  return !input.strides && !output.strides && input.data_type == output.data_type &&
-         input.total_size_in_bytes == output.total_size_in_bytes;
+  return operation.type == "DML_OPERATOR_ELEMENT_WISE_IDENTITY" &&
+         find_attribute(operation, "ScaleBias") == nullptr &&
+         are_same_bytes(operation.inputs.front(), operation.outputs.front());
 }
 
 void skip_copies(Graph& graph) {
