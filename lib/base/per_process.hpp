@@ -10,14 +10,14 @@ namespace dmlop {
 /// How many forks made this process out of the first one.
 unsigned forks() noexcept;
 
-/// Has these called around each fork, as pthread_atfork() does. Returns 0, for what begins with the
-/// program.
+/// Has these called around each fork, as pthread_atfork() does. Returns 0, so that a static can be
+/// initialized with the call.
 int at_forks(void (*before)(), void (*in_parent)(), void (*in_child)());
 
 /// A value with a mutex or with threads. A child begins with a new one: it has none of its parent's
 /// threads, and one of them may have held the mutex. The parent's is left as it is. It is kept
-/// until the process ends, also for threads that outlive main(). A local static needs no guard for
-/// it, which a thread of the parent might hold, too.
+/// until the process ends, also for threads that outlive main(). The compiler guards no static of
+/// this type, so that no thread of the parent can hold such a guard when it forks.
 template <typename T>
 class KeptPerProcess {
  public:
@@ -65,8 +65,8 @@ class PerProcess : public KeptPerProcess<T> {
   ~PerProcess() { this->reset(); }
 };
 
-/// What a function without captures returns, which each process calls when it first needs that.
-/// A child that was forked meanwhile would wait for ever for a local static.
+/// What a function without captures returns. Each process calls it when it first needs that. If
+/// this was a local static, a child that is forked while it is made would wait for it for ever.
 template <typename Make>
 const std::invoke_result_t<Make>& made_once(Make) {
   struct Made {

@@ -125,8 +125,8 @@ Execution PreparedJob::run(Backend& backend, const ExecutionOptions& options,
     memory[outputs_[i].slot] = is_direct ? outputs[i] : beside[i].bytes();
   }
   Execution execution = backend.execute_into(plan_, bytes, memory, options);
-  // An input that is an output, too, has its own values until it has all of its new ones: who runs
-  // the job again after a stop finds one or the other.
+  // An output may be an input, too. A stop leaves it with all of its old elements or all of its new
+  // ones, so that the job can be run again.
   const StopDeferred copies_all;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (beside[i].size() != 0) copy_in_pieces(beside[i].bytes(), outputs[i].data());
