@@ -521,63 +521,60 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
   CHECK(dmlop::Program(source).nodes().size() == 3);
   source.fuse = true;
   CHECK(dmlop::Program(source).nodes().size() == 2);
-  // Operators that the feature level lacks are not made.
+  source = {.file = graph_file, .fuse = true};
+  CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
+        std::string("fuse applies only to ONNX models"));
+}
+
+TEST_CASE("public programs: fusing makes no operator that the feature level lacks") {
   using namespace onnx_bytes;
-  source = {.text = model({.nodes = {node("Sigmoid", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"y"})},
-                           .inputs = {value("x", {"2"})},
-                           .outputs = {value("y", {})}}),
-            .file = "m.onnx",
-            .fuse = true};
-  CHECK(dmlop::Program(source).nodes().size() == 1);
-  source.feature_level = "6_2";
-  CHECK(dmlop::Program(source).nodes().size() == 1);
-  source.feature_level = "6_1";
-  CHECK(dmlop::Program(source).nodes().size() == 2);
+  const auto count_of_nodes = [](const Parts& parts, const std::string& level) {
+    const dmlop::Operation source{
+        .text = model(parts), .file = "m.onnx", .feature_level = level, .fuse = true};
+    return dmlop::Program(source).nodes().size();
+  };
   const auto number = [](const std::string& name, float value) {
     return tensor(name, 1, {}, raw_floats({value}));
   };
-  source = {
-      .text = model(
-          {.nodes = {node("Div", {"x", "root"}, {"a"}), node("Erf", {"a"}, {"e"}),
-                     node("Add", {"e", "one"}, {"g"}), node("Mul", {"x", "g"}, {"p"}),
-                     node("Mul", {"p", "half"}, {"y"})},
-           .initializers = {number("root", 1.41421356F), number("one", 1), number("half", 0.5F)},
-           .inputs = {value("x", {"2"})},
-           .outputs = {value("y", {})}}),
-      .file = "m.onnx",
-      .feature_level = "5_0",
-      .fuse = true};
-  CHECK(dmlop::Program(source).nodes().size() == 5);
-  source.feature_level = "5_1";
-  CHECK(dmlop::Program(source).nodes().size() == 1);
+  const Parts swish{.nodes = {node("Sigmoid", {"x"}, {"s"}), node("Mul", {"x", "s"}, {"y"})},
+                    .inputs = {value("x", {"2"})},
+                    .outputs = {value("y", {})}};
+  CHECK(count_of_nodes(swish, "") == 1);
+  CHECK(count_of_nodes(swish, "6_2") == 1);
+  CHECK(count_of_nodes(swish, "6_1") == 2);
+  const Parts gelu{
+      .nodes = {node("Div", {"x", "root"}, {"a"}), node("Erf", {"a"}, {"e"}),
+                node("Add", {"e", "one"}, {"g"}), node("Mul", {"x", "g"}, {"p"}),
+                node("Mul", {"p", "half"}, {"y"})},
+      .initializers = {number("root", 1.41421356F), number("one", 1), number("half", 0.5F)},
+      .inputs = {value("x", {"2"})},
+      .outputs = {value("y", {})}};
+  CHECK(count_of_nodes(gelu, "5_0") == 5);
+  CHECK(count_of_nodes(gelu, "5_1") == 1);
   const std::vector<std::string> last{integers("axes", {-1})};
-  source = {.text = model(
-                {.nodes = {node("ReduceMean", {"x"}, {"m"}, last), node("Sub", {"x", "m"}, {"d"}),
-                           node("Mul", {"d", "d"}, {"q"}), node("ReduceMean", {"q"}, {"v"}, last),
-                           node("Add", {"v", "more"}, {"a"}), node("Sqrt", {"a"}, {"r"}),
-                           node("Div", {"d", "r"}, {"n"}), node("Mul", {"n", "w"}, {"p"}),
-                           node("Add", {"p", "w"}, {"y"})},
-                 .initializers = {number("more", 0.125F), tensor("w", 1, {2}, raw_floats({2, 3}))},
-                 .inputs = {value("x", {"3", "2"})},
-                 .outputs = {value("y", {})},
-                 .version = 12}),
-            .file = "m.onnx",
-            .feature_level = "6_2",
-            .fuse = true};
-  CHECK(dmlop::Program(source).nodes().size() == 9);
-  source.feature_level = "6_3";
-  CHECK(dmlop::Program(source).nodes().size() == 1);
-  source = {.text = model({.nodes = {node("Add", {"x", "x"}, {"s"}), node("Relu", {"s"}, {"y"})},
-                           .inputs = {value("x", {"2"})},
-                           .outputs = {value("y", {})}}),
-            .file = "m.onnx",
-            .feature_level = "1_0",
-            .fuse = true};
-  CHECK(dmlop::Program(source).nodes().size() == 2);
-  source.feature_level = "2_0";
-  CHECK(dmlop::Program(source).nodes().size() == 1);
-  // A copy of an input stays: a serialized graph tells the input's sizes by those that nodes read.
-  source = {
+  const Parts normalization{
+      .nodes = {node("ReduceMean", {"x"}, {"m"}, last), node("Sub", {"x", "m"}, {"d"}),
+                node("Mul", {"d", "d"}, {"q"}), node("ReduceMean", {"q"}, {"v"}, last),
+                node("Add", {"v", "more"}, {"a"}), node("Sqrt", {"a"}, {"r"}),
+                node("Div", {"d", "r"}, {"n"}), node("Mul", {"n", "w"}, {"p"}),
+                node("Add", {"p", "w"}, {"y"})},
+      .initializers = {number("more", 0.125F), tensor("w", 1, {2}, raw_floats({2, 3}))},
+      .inputs = {value("x", {"3", "2"})},
+      .outputs = {value("y", {})},
+      .version = 12};
+  CHECK(count_of_nodes(normalization, "6_2") == 9);
+  CHECK(count_of_nodes(normalization, "6_3") == 1);
+  const Parts sum{.nodes = {node("Add", {"x", "x"}, {"s"}), node("Relu", {"s"}, {"y"})},
+                  .inputs = {value("x", {"2"})},
+                  .outputs = {value("y", {})}};
+  CHECK(count_of_nodes(sum, "1_0") == 2);
+  CHECK(count_of_nodes(sum, "2_0") == 1);
+}
+
+// A serialized graph tells the sizes of its inputs by those that nodes read.
+TEST_CASE("public programs: fusing leaves out copies, but not those of inputs") {
+  using namespace onnx_bytes;
+  const dmlop::Operation source{
       .text = model({.nodes = {node("Reshape", {"x", "sizes"}, {"f"}), node("Exp", {"f"}, {"e"}),
                                node("Reshape", {"e", "sizes"}, {"g"}), node("Neg", {"g"}, {"y"})},
                      .initializers = {tensor("sizes", 7, {2}, raw_integers({3, 2}))},
@@ -586,9 +583,6 @@ TEST_CASE("public programs: nodes of an ONNX model are fused where the caller as
       .file = "m.onnx",
       .fuse = true};
   CHECK(dmlop::Program(source).nodes().size() == 3);
-  source = {.file = graph_file, .fuse = true};
-  CHECK(failure_of([&] { dmlop::Program none(source); }).what() ==
-        std::string("fuse applies only to ONNX models"));
 }
 
 TEST_CASE("public programs: whoever runs one as an operation is told to load it") {
