@@ -44,10 +44,14 @@ Json job_options() {
 /// A job of a graph names its file, and the files of its inputs and outputs.
 Json graph_job() {
   Json options = job_options();
-  Json members{{"graph", described("A graph.json or a serialized graph.", text())}};
+  Json members{{"graph", described("A graph.json, a serialized graph or an ONNX model.", text())}};
   members["bindings"] =
       described("The .npy file of each input, and of outputs that are kept, by name.",
                 {{"type", "object"}, {"additionalProperties", refer_to("input_file")}});
+  members["dimensions"] = described("The sizes of dimensions that an ONNX model only names.",
+                                    {{"type", "object"}, {"additionalProperties", uint()}});
+  members["fuse"] =
+      described("Make fewer operators of an ONNX model, as --fuse does.", {{"type", "boolean"}});
   for (const char* name : {"$schema", "id", "expect", "tolerance", "tags", "skip", "xfail"})
     members[name] = options[name];
   return without_type(object_of(std::move(members), {"graph"}));

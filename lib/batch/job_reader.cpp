@@ -149,17 +149,35 @@ class JobReader {
   void read_graph(const json::Value& graph, const json::Value* bindings) {
     std::vector<std::string> known = batch_job_fields();
     known.insert(known.end(), {"$schema", "graph", "bindings"});
+    known.insert(known.end(), onnx_job_fields().begin(), onnx_job_fields().end());
     reader_.refuse_unknown(root_, known, "a job with a graph");
     if (const auto path = read_path(graph, "graph", "the path of a graph"))
       job_.request.description_path = *path;
-    if (bindings == nullptr) return;
-    if (bindings->kind != Kind::object) {
-      reader_.expected(*bindings, "bindings", "an object of .npy files by input or output");
+    if (const json::Value* dimensions = root_.find("dimensions")) read_dimensions(*dimensions);
+    if (const json::Value* fuse = root_.find("fuse"))
+      job_.fuses = reader_.boolean(*fuse, "fuse").value_or(false);
+    if (bindings != nullptr) read_bindings(*bindings);
+  }
+
+  void read_dimensions(const json::Value& value) {
+    if (value.kind != Kind::object) {
+      reader_.expected(value, "dimensions", "an object of sizes by the names of dimensions");
       return;
     }
-    if (refuse_long(reader_, *job_.document, *bindings, "bindings", bindings->members.size()))
+    if (refuse_long(reader_, *job_.document, value, "dimensions", value.members.size())) return;
+    for (const json::Member& member : value.members) {
+      const auto size = reader_.uint(member.value, "dimensions." + printable(member.name));
+      if (size) job_.dimensions[member.name] = *size;
+    }
+  }
+
+  void read_bindings(const json::Value& value) {
+    if (value.kind != Kind::object) {
+      reader_.expected(value, "bindings", "an object of .npy files by input or output");
       return;
-    for (const json::Member& member : bindings->members) {
+    }
+    if (refuse_long(reader_, *job_.document, value, "bindings", value.members.size())) return;
+    for (const json::Member& member : value.members) {
       const std::string name = "bindings." + printable(member.name);
       if (member.value.kind == Kind::object) {
         NamedFile made_up{member.name, "", {}};
@@ -265,6 +283,11 @@ BatchJob read_job(std::shared_ptr<const json::Document> document,
   job.root = std::move(root);
   JobReader(job, *job.root).read(made_up_name, source);
   return job;
+}
+
+const std::vector<std::string>& onnx_job_fields() {
+  static const std::vector<std::string> fields{"dimensions", "fuse"};
+  return fields;
 }
 
 const std::vector<std::string>& batch_job_fields() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "batch/manifest_kinds.hpp"
 #include "spec/field_reader.hpp"
@@ -17,5 +18,8 @@ BatchJob read_job(std::shared_ptr<const json::Document> document,
 
 /// Reads the fields that say when a job is run and what is expected of it: tags, skip and xfail.
 void read_choice(BatchJob& job, const json::Document& document, const json::Value& root);
+
+/// The fields that only jobs of an ONNX model have.
+const std::vector<std::string>& onnx_job_fields();
 
 }  // namespace dmlop

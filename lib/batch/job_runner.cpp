@@ -14,6 +14,7 @@
 #include "batch/conclusion.hpp"
 #include "batch/description_job.hpp"
 #include "batch/digest.hpp"
+#include "batch/job_reader.hpp"
 #include "batch/model_job.hpp"
 #include "batch/onnx_job.hpp"
 #include "batch/record_json.hpp"
@@ -196,6 +197,9 @@ class JobRun {
     const SharedConfinement& confinement = job_.request.confinement;
     const GraphRequest request{.checking = options_.checking, .confinement = confinement};
     ProgramSource source{.path = job_.request.description_path,
+                         .dimensions = job_.dimensions,
+                         .inputs = job_.request.inputs,
+                         .fuses = job_.fuses,
                          .size_source = onnx::SizeSource::job,
                          .confinement = confinement};
     if (auto binary = open_binary_program(source, request, findings)) return binary;
@@ -211,8 +215,9 @@ class JobRun {
   }
 
   void prepare_program(const OpenedProgram& program, Diagnostics& findings) {
+    if (!program.is_onnx) refuse_onnx_fields(findings);
     if (program.kind == OpenedProgram::Kind::graph) {
-      if (program.graph) prepare_graph(*program.graph, findings);
+      if (program.graph) prepare_graph(program, findings);
     } else if (job_.document) {
       findings.push_back({.file = program.file->path,
                           .message = "the job names this as its graph, but it is not one",
@@ -256,8 +261,21 @@ class JobRun {
            findings);
   }
 
-  void prepare_graph(const Graph& graph, Diagnostics& findings) {
-    accept(checked(ModelJob::prepare(graph, job_, options_, findings, warnings_)), findings);
+  void refuse_onnx_fields(Diagnostics& findings) const {
+    if (!job_.document) return;
+    for (const std::string& name : onnx_job_fields()) {
+      const json::Value* value = job_.root->find(name);
+      if (value == nullptr) continue;
+      findings.push_back(job_.document->at(*value, "\"" + name + "\" is for ONNX models, and " +
+                                                       job_.request.description_path + " is none"));
+      findings.back().suggestion = "leave it out";
+    }
+  }
+
+  void prepare_graph(const OpenedProgram& program, Diagnostics& findings) {
+    accept(checked(ModelJob::prepare(*program.graph, program.given, job_, options_, findings,
+                                     warnings_)),
+           findings);
   }
 
   void prepare_onnx(Diagnostics& findings) {

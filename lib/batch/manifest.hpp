@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct BatchJob {
   std::string skip_reason;      // not empty: the job is not to be run
   std::string xfail_reason;     // not empty: the job is to differ from its golden files
   JobRequest request;           // files by tensor, golden files, tolerance
+  std::map<std::string, std::uint64_t> dimensions;  // of an ONNX model, by their names
+  bool fuses = false;                               // nodes of an ONNX model
   /// The description as part of a document; null if it is the file request.description_path.
   std::shared_ptr<const json::Document> document;
   std::shared_ptr<const json::Value> root;

@@ -48,9 +48,9 @@ std::optional<ModelJob> ModelJob::prepare(std::shared_ptr<const json::Document> 
   return findings.empty() ? std::optional(std::move(prepared)) : std::nullopt;
 }
 
-std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& job,
-                                          const BatchOptions& options, Diagnostics& findings,
-                                          Diagnostics& warnings) {
+std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const std::vector<NamedFile>& given,
+                                          const BatchJob& job, const BatchOptions& options,
+                                          Diagnostics& findings, Diagnostics& warnings) {
   check_confined(job.request.expected, findings);
   check_confined(job.request.found.expected, findings);
   if (!findings.empty()) return std::nullopt;
@@ -60,13 +60,15 @@ std::optional<ModelJob> ModelJob::prepare(const Graph& graph, const BatchJob& jo
   JobRequest files{.inputs = {}, .found = job.request.found, .is_of_batch = true};
   std::vector<NamedFile> outputs;
   for (const NamedFile& file : job.request.inputs) {
-    const auto is_input = [&](const std::string& name) { return name == file.tensor; };
-    (std::any_of(graph.inputs.begin(), graph.inputs.end(), is_input) ? files.inputs : outputs)
-        .push_back(file);
+    if (std::ranges::find(given, file.tensor, &NamedFile::tensor) != given.end()) continue;
+    const bool is_input = std::ranges::find(graph.inputs, file.tensor) != graph.inputs.end();
+    (is_input ? files.inputs : outputs).push_back(file);
   }
   bind_inputs(*lowered, files, findings);
   ModelJob prepared;
   prepared.model_ = std::move(lowered->model);
+  for (const NamedFile& file : given)
+    prepared.model_.sources.push_back({file.path, "the file of " + printable(file.tensor)});
   prepared.tolerance_ = job.request.tolerance;
   prepared.source_digest_ = digest_of_file(graph.file);
   const bool has_folder = !options.output_folder.empty();

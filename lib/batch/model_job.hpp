@@ -27,10 +27,10 @@ class ModelJob : public CheckedJob {
                                          Diagnostics& warnings);
 
   /// The same for a graph. The files of its inputs are those of the job's bindings, which may name
-  /// outputs, too, or lie beside it.
-  static std::optional<ModelJob> prepare(const Graph& graph, const BatchJob& job,
-                                         const BatchOptions& options, Diagnostics& findings,
-                                         Diagnostics& warnings);
+  /// outputs, too, or lie beside it. Those `given` are constants of the graph already.
+  static std::optional<ModelJob> prepare(const Graph& graph, const std::vector<NamedFile>& given,
+                                         const BatchJob& job, const BatchOptions& options,
+                                         Diagnostics& findings, Diagnostics& warnings);
 
   std::string operator_name() const override;
   /// The files that writeFile makes below --out, none without --out; of a graph, also those of its

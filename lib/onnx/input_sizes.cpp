@@ -114,18 +114,34 @@ void InputSizes::remember(const Dimension& dimension, std::uint64_t size,
                        .rule = "dimensions of one name have one size"});
 }
 
+std::string way_to_name_size(SizeSource source, const std::string& name) {
+  switch (source) {
+    case SizeSource::job:
+      return "give the job \"dimensions\": {\"" + printable(name) + "\": SIZE}";
+    case SizeSource::call:
+      return "give \"" + printable(name) + "\" a size in dimensions";
+    default:
+      return "write --dim " + shell_quoted(name + "=") + "SIZE";
+  }
+}
+
 /// What gives an input sizes for which the model has none.
 std::string InputSizes::remedy_of_sizes(const std::string& input) const {
-  if (request_.size_source != SizeSource::files) return remedy_of_size("");
-  return "give its file: -i " + shell_quoted(input + "=") + "FILE.npy";
+  switch (request_.size_source) {
+    case SizeSource::files:
+      return "give its file: -i " + shell_quoted(input + "=") + "FILE.npy";
+    case SizeSource::job:
+      return "name its file in the job's \"bindings\"";
+    default:
+      return remedy_of_size("");
+  }
 }
 
 std::string InputSizes::way_to_give(const std::string& input) const {
   const std::string given = "-i " + shell_quoted(input + "=") + "FILE.npy";
   switch (request_.size_source) {
     case SizeSource::job:
-      return "make a graph for the job: dmlop convert " + shell_quoted(model_.path) + " " + given +
-             " --to-graph GRAPH.json";
+      return "name its file in the job's \"bindings\"";
     case SizeSource::call:
       return "give its elements in known_inputs";
     default:
@@ -135,25 +151,23 @@ std::string InputSizes::way_to_give(const std::string& input) const {
 
 /// What gives a dimension a size; its name may be "".
 std::string InputSizes::remedy_of_size(const std::string& name) const {
-  const std::string given = "--dim " + shell_quoted(name + "=") + "SIZE";
-  const bool has_name = !name.empty();
+  const std::string named =
+      name.empty() ? "" : way_to_name_size(request_.size_source, name) + ", or ";
   switch (request_.size_source) {
     case SizeSource::files:
-      return (has_name ? "write " + given + ", or " : "") + "give the input's file with -i";
-    case SizeSource::options:
-      if (has_name) return "write " + given;
-      return "write it into the model; dmlop check and run also take it from the input's file, "
-             "with -i";
+      return named + "give the input's file with -i";
     case SizeSource::job:
-      if (has_name)
-        return "make a graph for the job: dmlop convert " + shell_quoted(model_.path) + " " +
-               given + " --to-graph GRAPH.json";
+      return named + "name the input's file in the job's \"bindings\"";
+    case SizeSource::options:
+      if (name.empty())
+        return "write it into the model; dmlop check and run also take it from the input's file, "
+               "with -i";
       break;
     case SizeSource::call:
-      if (has_name) return "give \"" + printable(name) + "\" a size in dimensions";
+      if (name.empty()) return "write it into the model";
       break;
   }
-  return "write it into the model";
+  return way_to_name_size(request_.size_source, name);
 }
 
 void InputSizes::require_known_dimensions() {

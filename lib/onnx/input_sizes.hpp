@@ -16,6 +16,9 @@ namespace dmlop::onnx {
 /// The size that the model says, or else `named`; nothing if neither does.
 std::optional<std::uint64_t> size_of(const Dimension& dimension, const NamedSizes& named);
 
+/// How the caller gives a dimension of this name a size: "write --dim batch=SIZE".
+std::string way_to_name_size(SizeSource source, const std::string& name);
+
 class InputSizes {
  public:
   /// All of them must outlive this.

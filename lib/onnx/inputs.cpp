@@ -1,6 +1,7 @@
 #include "onnx/inputs.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "onnx/import.hpp"
@@ -22,12 +23,12 @@ std::string sizes_to_write(const ValueInfo& input, const NamedSizes& named) {
 }
 
 /// What a raw file leaves open is what the model and the user say of the input.
-RawForm form_of_input(const RawForm& form, const ValueInfo& input, const NamedSizes& named,
+RawForm form_of_input(const RawForm& form, const ValueInfo& input, const ImportRequest& request,
                       const std::string& path) {
   Sizes sizes;
   std::string unknown;
   for (const Dimension& dimension : input.sizes.value_or(std::vector<Dimension>{})) {
-    const auto size = size_of(dimension, named);
+    const auto size = size_of(dimension, request.dimensions);
     sizes.push_back(size.value_or(0));
     if (!size && unknown.empty()) unknown = dimension.name;
   }
@@ -37,12 +38,12 @@ RawForm form_of_input(const RawForm& form, const ValueInfo& input, const NamedSi
   const RawForm complete = form.completed(data_type_of(input.element_type), sizes);
   if (complete.data_type && !complete.sizes.empty()) return complete;
   const std::string type(name_of(complete.data_type.value_or(DataType::Float32)));
-  const std::string as_option =
-      unknown.empty() ? "" : ", or give --dim " + shell_quoted(unknown + "=") + "SIZE";
+  const std::string named =
+      unknown.empty() ? "" : ", or " + way_to_name_size(request.size_source, unknown);
   throw Error(ErrorKind::invalid_input,
               "a raw file has no header, and the model does not say all sizes of " +
                   printable(std::string(input.name)) + ": write " + path + ":" + type + ":" +
-                  sizes_to_write(input, named) + as_option);
+                  sizes_to_write(input, request.dimensions) + named);
 }
 
 /// A copy of elements that belong to the caller. Errors: invalid_input unless they are as many as
@@ -54,12 +55,14 @@ TensorData copy_of(const MemoryTensor& tensor) {
 }
 
 TensorData read_input(const NamedFile& file, const std::string& path, const ValueInfo& input,
-                      const NamedSizes& named) {
+                      const ImportRequest& request) {
   if (file.memory)
     return with_context("reading " + printable(file.tensor) + " from " + path,
                         [&] { return copy_of(*file.memory); });
-  if (file.raw) return read_npy_file(path, form_of_input(*file.raw, input, named, path));
-  return is_named_tensor(path) ? read_tensor_file(path) : read_npy_file(path);
+  if (file.raw)
+    return read_npy_file(path, file.confinement, form_of_input(*file.raw, input, request, path));
+  return is_named_tensor(path) ? read_tensor_file(path, file.confinement)
+                               : read_npy_file(path, file.confinement);
 }
 
 /// The input that a file is for, of all or, without a name, the only one that needs a file. Names
@@ -84,7 +87,7 @@ std::string input_named(const NamedFile& file, const std::vector<std::string>& n
 
 std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
                                               const std::vector<NamedFile>& inputs,
-                                              const NamedSizes& dimensions,
+                                              const ImportRequest& request,
                                               Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const ValueInfo& input : model.inputs) names.emplace_back(input.name);
@@ -114,12 +117,22 @@ std::map<std::string, TensorData> read_inputs(const OnnxModel& model,
     }
     try {
       const auto index = static_cast<std::size_t>(found - names.begin());
-      files[name] = read_input(file, path, model.inputs[index], dimensions);
+      files[name] = read_input(file, path, model.inputs[index], request);
     } catch (const Error& error) {
       diagnostics.push_back(finding_of(error));
     }
   }
   return files;
+}
+
+std::vector<NamedFile> files_of_inputs(const OnnxModel& model,
+                                       const std::vector<NamedFile>& files) {
+  std::vector<NamedFile> found;
+  std::ranges::copy_if(files, std::back_inserter(found), [&](const NamedFile& file) {
+    const auto names_it = [&](const ValueInfo& input) { return input.name == file.tensor; };
+    return !file.random && std::ranges::any_of(model.inputs, names_it);
+  });
+  return found;
 }
 
 }  // namespace dmlop::onnx

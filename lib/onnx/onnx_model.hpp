@@ -204,7 +204,8 @@ TensorData data_of(const Tensor& tensor, const std::string& path,
 TensorData read_tensor_file(const std::string& path, const SharedConfinement& confinement = {});
 /// The elements of a .npy file, which may have none, or, with a form, of a raw file. Errors: as
 /// NpyFile::open.
-TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form = {});
+TensorData read_npy_file(const std::string& path, const SharedConfinement& confinement = {},
+                         const std::optional<RawForm>& form = {});
 /// New elements in memory that have a byte each if they are of 4 bits. Errors: invalid_input if one
 /// does not fit 4 bits.
 TensorData data_of_elements(DataType type, Sizes sizes, std::vector<std::byte> elements);

@@ -7,7 +7,7 @@ namespace dmlop::onnx {
 enum class SizeSource {
   files,    // a command with --dim and -i
   options,  // a command with --dim alone
-  job,      // a batch, which gives none
+  job,      // a job of a batch, with its "dimensions" and "bindings"
   call      // of a library, which has `dimensions`
 };
 

@@ -323,9 +323,10 @@ TensorData read_tensor_file(const std::string& path, const SharedConfinement& co
   });
 }
 
-TensorData read_npy_file(const std::string& path, const std::optional<RawForm>& form) {
+TensorData read_npy_file(const std::string& path, const SharedConfinement& confinement,
+                         const std::optional<RawForm>& form) {
   const NpyFile npy = with_context("reading " + path, [&] {
-    const PinnedFile file(nullptr, path);
+    const PinnedFile file(confinement, path);
     return form ? NpyFile::open_raw(file, *form) : NpyFile::open(file, EmptyArrays::allowed);
   });
   const NpyHeader& header = npy.header();

@@ -19,8 +19,8 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-OpenedProgram graph_program(std::optional<Graph> graph, bool is_onnx = false) {
-  return {.kind = OpenedProgram::Kind::graph, .is_onnx = is_onnx, .graph = std::move(graph)};
+OpenedProgram graph_program(std::optional<Graph> graph) {
+  return {.kind = OpenedProgram::Kind::graph, .graph = std::move(graph)};
 }
 
 // The model of a folder, or of a file.
@@ -40,23 +40,32 @@ std::optional<onnx::OnnxModel> onnx_model_of(const ProgramSource& source,
   return model;
 }
 
-std::optional<Graph> import_graph(const ProgramSource& source, const GraphRequest& request,
-                                  Diagnostics& diagnostics) {
+// The files of inputs. Those of a job may be its outputs', which the graph's names will tell.
+std::vector<NamedFile> inputs_of(const ProgramSource& source, const onnx::OnnxModel& model) {
+  const bool is_of_job = source.size_source == onnx::SizeSource::job;
+  return is_of_job ? onnx::files_of_inputs(model, source.inputs) : source.inputs;
+}
+
+OpenedProgram import_graph(const ProgramSource& source, const GraphRequest& request,
+                           Diagnostics& diagnostics) {
+  OpenedProgram program{.kind = OpenedProgram::Kind::graph, .is_onnx = true};
   const auto model = onnx_model_of(source, diagnostics);
-  if (!model) return std::nullopt;
-  const std::size_t before = diagnostics.size();
+  if (!model) return program;
+  program.given = inputs_of(source, *model);
   onnx::ImportRequest import{
       .dimensions = source.dimensions,
-      .files = onnx::read_inputs(*model, source.inputs, source.dimensions, diagnostics),
       .confinement = request.confinement,
       .fuses = source.fuses,
       .feature_level = request.checking.feature_level.value_or(newest_feature_level),
       .size_source = source.size_source};
-  if (diagnostics.size() > before) return std::nullopt;
+  const std::size_t before = diagnostics.size();
+  import.files = onnx::read_inputs(*model, program.given, import, diagnostics);
+  if (diagnostics.size() > before) return program;
   auto imported = onnx::import_onnx(*model, import, diagnostics);
-  if (!imported) return std::nullopt;
+  if (!imported) return program;
   if (model->file) model->file->require_intact();
-  return std::move(imported->graph);
+  program.graph = std::move(imported->graph);
+  return program;
 }
 
 bool is_folder_of_partitions(const std::string& path) {
@@ -122,7 +131,7 @@ std::optional<OpenedProgram> open_binary_program(const ProgramSource& source,
                                                  Diagnostics& diagnostics) {
   if (is_onnx_program(source)) {
     refuse_settings(source);
-    return graph_program(import_graph(source, request, diagnostics), true);
+    return import_graph(source, request, diagnostics);
   }
   auto opened = open_serialized(source, diagnostics);
   if (!opened) return std::nullopt;

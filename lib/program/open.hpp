@@ -20,8 +20,8 @@ struct ProgramSource {
   std::string text = {};  // JSON, a serialized graph or an ONNX model; "": what the file contains
   std::vector<Setting> settings = {};                    // for a description
   std::map<std::string, std::uint64_t> dimensions = {};  // of an ONNX model, by their names
-  std::vector<NamedFile> inputs = {};                    // of an ONNX model; they become constants
-  bool fuses = false;                                    // nodes of an ONNX model
+  std::vector<NamedFile> inputs = {};  // of an ONNX model; of a job, its outputs' files, too
+  bool fuses = false;                  // nodes of an ONNX model
   onnx::SizeSource size_source = onnx::SizeSource::files;
   SharedConfinement confinement = {};  // of the path; null: any may be read
 };
@@ -32,6 +32,8 @@ struct OpenedProgram {
   bool is_onnx = false;                 // the graph was an ONNX model
   std::optional<OpenedFile> file = {};  // of a description or a model
   std::optional<Graph> graph = {};      // nothing if there are findings
+  /// Files of an ONNX model's inputs, which are constants of the graph.
+  std::vector<NamedFile> given = {};
 };
 
 /// Opens what the source names: an ONNX model by its name *.onnx, or a folder with nothing else; a

@@ -179,8 +179,8 @@ JobKind onnx_tests() {
   return kind;
 }
 
-/// Jobs of a list with an ONNX model, whose data lies in files: weights, and a shape of which
-/// nothing is left in the graph.
+/// Jobs of a list with an ONNX model, whose data lies in files: weights, an input that gives a
+/// dimension its size, and two shapes of which nothing is left in the graph, one of them an input.
 JobKind onnx_models_in_a_list() {
   namespace onnx = onnx_bytes;
   const auto external = [](const std::string& name, std::int64_t type,
@@ -189,23 +189,31 @@ JobKind onnx_models_in_a_list() {
   };
   const std::string model =
       onnx::model({.nodes = {onnx::node("Add", {"x", "w"}, {"h"}),
-                             onnx::node("Reshape", {"h", "shape"}, {"y"})},
-                   .initializers = {external("w", 1, {2, 3}), external("shape", 7, {2})}});
+                             onnx::node("Reshape", {"h", "shape"}, {"row"}),
+                             onnx::node("Reshape", {"row", "given"}, {"y"})},
+                   .initializers = {external("w", 1, {2, 3}), external("shape", 7, {2})},
+                   .inputs = {onnx::value("x", {"rows", "3"}), onnx::value("given", {"2"}, 7)}});
+  const auto shape = [](std::vector<std::int64_t> sizes) {
+    return npy("<i8", "(2,)", bytes_of(sizes));
+  };
   JobKind kind{"ONNX models in a list", "jobs.jsonl", {}, {}};
   std::vector<std::string> jobs;
   for (const std::string id : {"a", "b", "c"}) {
     jobs.push_back(R"({"id": ")" + id + R"(", "graph": ")" + id +
-                   R"(/model.onnx", "bindings": {"x": ")" + id + R"(/x.npy"}, "expect": {"y": ")" +
-                   id + R"(/golden.npy"}})");
+                   R"(/model.onnx", "bindings": {"x": ")" + id + R"(/x.npy", "given": ")" + id +
+                   R"(/given.npy"}, "expect": {"y": ")" + id + R"(/golden.npy"}})");
     kind.files.insert(kind.files.end(), {{id + "/model.onnx", model},
                                          {id + "/w.bin", onnx::raw_floats({0, 0, 0, 0, 0, 0})},
-                                         {id + "/shape.bin", onnx::raw_integers({2, 3})},
+                                         {id + "/shape.bin", onnx::raw_integers({1, 6})},
+                                         {id + "/given.npy", shape({2, 3})},
                                          {id + "/x.npy", float_npy("(2, 3)", numbers)},
                                          {id + "/golden.npy", float_npy("(2, 3)", numbers)}});
   }
   kind.files.emplace_back("jobs.jsonl", lines_of(jobs));
   kind.changes = {{"the weights", "b/w.bin", onnx::raw_floats({0, 0, 0, 0, 0, 1})},
-                  {"the shape", "b/shape.bin", onnx::raw_integers({3, 2})}};
+                  {"the shape", "b/shape.bin", onnx::raw_integers({6, 1})},
+                  {"the shape that is given", "b/given.npy", shape({3, 2})},
+                  {"the input", "b/x.npy", float_npy("(2, 3)", {1, 2, 3, 4, 5, 7})}};
   add(kind.changes, changes_of_output("out/b/y.npy"));
   return kind;
 }

@@ -100,7 +100,7 @@ TEST_CASE("onnx program: a raw file has the sizes of the model and of --dim") {
   CHECK(unknown.code == 3);
   CHECK(has(unknown.error,
             "a raw file has no header, and the model does not say all sizes of x: write "
-            "x.raw:FLOAT32:SIZE,4, or give --dim batch=SIZE"));
+            "x.raw:FLOAT32:SIZE,4, or write --dim batch=SIZE"));
   const auto done = with({"--dim", "batch=2"});
   CHECK_MESSAGE(done.code == 0, done.error);
   CHECK(has(with({"--dim", "batch=3"}).error, "FLOAT32 [3, 4] needs 48"));
@@ -170,8 +170,8 @@ TEST_CASE("onnx program: what gives a size is what this command has") {
   sample.folder().write("jobs.json", R"([{"graph": "onnx/model.onnx"}])");
   const auto job = sample.run({"batch", "jobs.json", "--cpu"});
   CHECK(has(job.output + job.error,
-            "help: make a graph for the job: dmlop convert onnx/model.onnx --dim batch=SIZE "
-            "--to-graph GRAPH.json\n"));
+            "help: give the job \"dimensions\": {\"batch\": SIZE}, or name the input's file in the "
+            "job's \"bindings\"\n"));
   CHECK_FALSE(sample.folder().has("g.json"));
 }
 
