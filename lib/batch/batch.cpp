@@ -119,8 +119,11 @@ class BatchRun {
   }
 
   void read(Manifest& manifest, bool works_itself) {
-    JobFiles* files = options_.update_golden != UpdateGolden::no ? &runner_.job_files() : nullptr;
-    JobSelector jobs(manifest, options_.selection, files, !options_.output_folder.empty());
+    JobFiles& files = runner_.job_files();
+    const bool come_one_by_one =
+        !files.are_of(manifest) && options_.update_golden != UpdateGolden::no;
+    JobSelector jobs(manifest, options_.selection, come_one_by_one ? &files : nullptr,
+                     !options_.output_folder.empty());
     while (auto job = jobs.next()) {
       if (has_failed_) return;
       if (options_.ignores_xfail || options_.against != nullptr) job->xfail_reason.clear();

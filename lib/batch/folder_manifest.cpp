@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -126,22 +127,24 @@ class FolderManifest : public Manifest {
  public:
   explicit FolderManifest(ManifestSource source)
       : source_(std::move(source)),
-        found_(jobs_below(to_path(source_.path), source_.confinement)),
-        ids_(FolderIds(source_).of(found_)) {}
+        found_(std::make_shared<const std::vector<Found>>(
+            jobs_below(to_path(source_.path), source_.confinement))),
+        ids_(std::make_shared<const std::vector<std::string>>(FolderIds(source_).of(*found_))) {}
 
   std::optional<BatchJob> next() override {
-    if (next_ == found_.size()) return std::nullopt;
-    const Found& found = found_[next_];
-    BatchJob job{.id = ids_[next_++], .place = to_text(found.path)};
+    if (next_ == found_->size()) return std::nullopt;
+    const Found& found = (*found_)[next_];
+    BatchJob job{.id = (*ids_)[next_++], .place = to_text(found.path)};
     job.findings = found.findings;
     if (has_job_folder(to_text(found.path)) && is_inside(found.path, job))
       read_folder_job(job, to_text(found.path), source_.confinement);
     return job;
   }
-  std::optional<std::uint64_t> size() const override { return found_.size(); }
-  bool rewind() override {
-    next_ = 0;
-    return true;
+  std::optional<std::uint64_t> size() const override { return found_->size(); }
+  std::unique_ptr<Manifest> again() const override {
+    auto manifest = std::make_unique<FolderManifest>(*this);
+    manifest->next_ = 0;
+    return manifest;
   }
 
  private:
@@ -155,8 +158,8 @@ class FolderManifest : public Manifest {
   }
 
   ManifestSource source_;
-  std::vector<Found> found_;
-  std::vector<std::string> ids_;
+  std::shared_ptr<const std::vector<Found>> found_;
+  std::shared_ptr<const std::vector<std::string>> ids_;
   std::size_t next_ = 0;
 };
 
@@ -173,9 +176,8 @@ class SingleManifest : public Manifest {
     return job;
   }
   std::optional<std::uint64_t> size() const override { return 1; }
-  bool rewind() override {
-    is_done_ = false;
-    return true;
+  std::unique_ptr<Manifest> again() const override {
+    return std::make_unique<SingleManifest>(source_);
   }
 
  private:

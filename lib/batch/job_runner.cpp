@@ -88,12 +88,15 @@ class JobRun {
   }
 
   void run() {
-    const Deadline deadline(options_.timeout_seconds, "--timeout");
-    if (!job_.skip_reason.empty()) {
-      end(Status::skipped, exit_done, job_.skip_reason);
-    } else if (prepare() && !done_before()) {
-      execute();
+    if (!job_.skip_reason.empty()) return end(Status::skipped, exit_done, job_.skip_reason);
+    {
+      const Deadline deadline(options_.timeout_seconds, "--timeout");
+      if (!prepare()) return;
     }
+    // It may read all jobs of the batch, for which one of them does not pay.
+    if (!claim_files()) return;
+    const Deadline deadline(options_.timeout_seconds, "--timeout");
+    if (!done_before()) execute();
   }
 
   void fail(const Error& error) { end(error.kind(), error.what()); }
@@ -236,18 +239,24 @@ class JobRun {
                          options_.checking.feature_level, findings);
     if (!description) return;
     result.operator_name = description->spec->name;
-    accept(DescriptionJob::prepare(std::move(*description), job_, options_, findings, warnings_),
-           findings);
+    accept(DescriptionJob::prepare(std::move(*description), job_, options_, findings, warnings_));
   }
 
   // A job that has findings may be null.
-  void accept(std::unique_ptr<CheckedJob> checked, Diagnostics& findings) {
+  void accept(std::unique_ptr<CheckedJob> checked) {
     for (const Diagnostic& warning : warnings_)
       result.warnings.push_back(to_text(warning, "warning"));
     checked_ = std::move(checked);
     if (!checked_) return;
     result.operator_name = checked_->operator_name();
+  }
+
+  // Returns false if a file that the job is to write belongs to another one.
+  bool claim_files() {
+    Diagnostics findings;
     claim_outputs(job_, *checked_, options_, updates_, outputs_, files_, findings);
+    if (!findings.empty()) report(findings);
+    return findings.empty();
   }
 
   template <typename Kind>
@@ -256,9 +265,8 @@ class JobRun {
   }
 
   void prepare_model(const OpenedFile& file, Diagnostics& findings) {
-    accept(checked(ModelJob::prepare(file.document, *root_of(file), job_, options_, findings,
-                                     warnings_)),
-           findings);
+    accept(checked(
+        ModelJob::prepare(file.document, *root_of(file), job_, options_, findings, warnings_)));
   }
 
   void refuse_onnx_fields(Diagnostics& findings) const {
@@ -273,13 +281,12 @@ class JobRun {
   }
 
   void prepare_graph(const OpenedProgram& program, Diagnostics& findings) {
-    accept(checked(ModelJob::prepare(*program.graph, program.given, job_, options_, findings,
-                                     warnings_)),
-           findings);
+    accept(checked(
+        ModelJob::prepare(*program.graph, program.given, job_, options_, findings, warnings_)));
   }
 
   void prepare_onnx(Diagnostics& findings) {
-    accept(checked(OnnxJob::prepare(job_, options_, findings, warnings_)), findings);
+    accept(checked(OnnxJob::prepare(job_, options_, findings, warnings_)));
   }
 
   // What a report says where it has little room.

@@ -22,8 +22,7 @@ class JobRunner {
   /// The result of a job that is not run, for `reason`.
   BatchResult not_run(const BatchJob& job, const std::string& reason) const;
 
-  /// The files that the jobs name, for whoever reads them: with --update-golden none of them is
-  /// replaced for another job.
+  /// The files that the jobs read, for whoever reads the jobs: none is replaced for another one.
   JobFiles& job_files() { return files_; }
 
   /// Whether the device was lost, so that nothing can run any more.

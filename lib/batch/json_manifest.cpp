@@ -71,9 +71,10 @@ class JsonManifest : public Manifest {
     return job;
   }
   std::optional<std::uint64_t> size() const override { return jobs_->items.size(); }
-  bool rewind() override {
-    next_ = 0;
-    return true;
+  std::unique_ptr<Manifest> again() const override {
+    auto manifest = std::make_unique<JsonManifest>(*this);
+    manifest->next_ = 0;
+    return manifest;
   }
 
  private:

@@ -10,10 +10,11 @@ namespace {
 
 class LinesManifest : public Manifest {
  public:
-  explicit LinesManifest(ManifestSource source) : source_(std::move(source)) { open(); }
+  explicit LinesManifest(ManifestSource source)
+      : source_(std::move(source)), lines_(source_.path, json::max_text_bytes) {}
 
   std::optional<BatchJob> next() override {
-    while (auto line = lines_->next()) {
+    while (auto line = lines_.next()) {
       ++number_;
       if (line->is_too_long) return too_long_job();
       if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -21,16 +22,12 @@ class LinesManifest : public Manifest {
     }
     return std::nullopt;
   }
-  bool rewind() override {
-    if (source_.path == "-" || !lines_->is_regular()) return false;
-    open();
-    number_ = 0;
-    return true;
+  std::unique_ptr<Manifest> again() const override {
+    if (source_.path == "-" || !lines_.is_regular()) return nullptr;
+    return std::make_unique<LinesManifest>(source_);
   }
 
  private:
-  void open() { lines_.emplace(source_.path, json::max_text_bytes); }
-
   BatchJob too_long_job() const {
     BatchJob job{
         .id = made_up_id(), .place = source_.path + ":" + std::to_string(number_), .line = number_};
@@ -63,7 +60,7 @@ class LinesManifest : public Manifest {
   std::string made_up_id() const { return source_.id_of(made_up_name()); }
 
   ManifestSource source_;
-  std::optional<LineReader> lines_;
+  LineReader lines_;
   std::uint32_t number_ = 0;
 };
 

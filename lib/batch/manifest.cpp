@@ -84,10 +84,13 @@ class ManifestList : public Manifest {
     }
     return sum;
   }
-  bool rewind() override {
-    at_ = 0;
-    return std::all_of(manifests_.begin(), manifests_.end(),
-                       [](const auto& manifest) { return manifest->rewind(); });
+  std::unique_ptr<Manifest> again() const override {
+    std::vector<std::unique_ptr<Manifest>> manifests;
+    for (const auto& manifest : manifests_) {
+      manifests.push_back(manifest->again());
+      if (!manifests.back()) return nullptr;
+    }
+    return std::make_unique<ManifestList>(std::move(manifests));
   }
 
  private:

@@ -50,8 +50,9 @@ class Manifest {
   virtual std::optional<BatchJob> next() = 0;
   /// The number of jobs, if it is known beforehand.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-  /// Begins again with the first job; false, before the first, where jobs can be read once only.
-  virtual bool rewind() { return false; }
+  /// The same jobs from the first one on; null where jobs can be read once only. Another thread may
+  /// call next() meanwhile.
+  virtual std::unique_ptr<Manifest> again() const { return nullptr; }
 };
 
 /// What a batch is asked to run, and what confines the paths that stand in its files: a job with

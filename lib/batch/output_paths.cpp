@@ -36,6 +36,17 @@ void refuse_output(const NamedFile& output, const std::string& why, const BatchO
                                         : "give the job or the file another name"});
 }
 
+// What one job writes for another one might come too late, and its golden file would be lost.
+void refuse_files_of_others(const BatchJob& job, const CheckedJob& checked,
+                            const BatchOptions& options, JobFiles& files, Diagnostics& findings) {
+  for (const NamedFile& output : checked.outputs()) {
+    if (!may_have_several_writers(output.path) &&
+        files.is_of_another(written_path(output.path), job))
+      refuse_output(output, "another job of this batch reads or is compared with", options,
+                    findings);
+  }
+}
+
 }  // namespace
 
 OutputPaths::OutputPaths(const std::vector<std::string>& reports) {
@@ -64,8 +75,9 @@ void check_below_output_folder(const BatchJob& job, const BatchOptions& options,
 void claim_outputs(const BatchJob& job, const CheckedJob& checked, const BatchOptions& options,
                    bool updates, OutputPaths& outputs, JobFiles& files, Diagnostics& findings) {
   if (updates) refuse_shared_golden(job, checked, files, findings);
-  if (!findings.empty()) return;
   const bool may_write_again = job.place.starts_with("-:");
+  if (!may_write_again) refuse_files_of_others(job, checked, options, files, findings);
+  if (!findings.empty()) return;
   std::set<std::string> claimed;
   std::vector<NamedFile> written = checked.outputs();
   const std::vector<NamedFile> golden = checked.golden_files();

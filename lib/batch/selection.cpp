@@ -67,24 +67,12 @@ void JobFolders::check(BatchJob& job) {
        .suggestion = "give one of them an id that does not lie in the other, or has no .npy"});
 }
 
-// Reads all jobs for the files that they name, also of jobs that are not selected, and begins
-// again. Where jobs can be read once only, their files become known as they come.
-void JobSelector::survey() {
-  if (files_ == nullptr || !manifest_.rewind()) return;
-  std::uint32_t number = 0;
-  while (auto job = manifest_.next()) {
-    check_for_stop();
-    job->number = ++number;
-    files_->add(*job);
-  }
-  manifest_.rewind();
-  has_all_files_ = true;
-}
-
-// Reads all jobs to know which are selected, as ids and tags stand in files, and begins again.
+// Reads all jobs to know which are selected, as ids and tags stand in files.
 void JobSelector::deal() {
   // Of JSON Lines nobody knows the number, and there may be many.
-  if (selection_.shard_count == 1 || !manifest_.size() || !manifest_.rewind()) return;
+  if (selection_.shard_count == 1 || !manifest_.size()) return;
+  const auto all = manifest_.again();
+  if (!all) return;
   struct Card {
     std::uint64_t digest;
     std::uint64_t number;
@@ -92,12 +80,11 @@ void JobSelector::deal() {
   std::vector<Card> cards;
   std::uint64_t count = 0;
   UsedIds ids;
-  for (; auto job = manifest_.next(); ++count) {
+  for (; auto job = all->next(); ++count) {
     check_for_stop();
     ids.check(*job);
     if (selection_.selects(*job)) cards.push_back({short_digest(job->id), count});
   }
-  manifest_.rewind();
   std::sort(cards.begin(), cards.end(), [](const Card& a, const Card& b) {
     return std::pair(a.digest, a.number) < std::pair(b.digest, b.number);
   });
@@ -115,13 +102,10 @@ bool JobSelector::is_mine(const BatchJob& job) {
 }
 
 std::optional<BatchJob> JobSelector::next() {
-  if (!std::exchange(has_begun_, true)) {
-    survey();
-    deal();
-  }
+  if (!std::exchange(has_begun_, true)) deal();
   while (auto job = manifest_.next()) {
     job->number = ++count_;
-    if (files_ != nullptr && !has_all_files_) files_->add(*job);
+    if (files_ != nullptr) files_->add(*job);
     ids_.check(*job);
     if (!is_mine(*job)) continue;
     if (has_folders_) folders_.check(*job);

@@ -56,8 +56,8 @@ class JobFolders {
 /// where the manifest can be read once only.
 class JobSelector {
  public:
-  /// All must outlive this. Where `files` is not null, they get the files of all jobs, selected or
-  /// not. `has_folders`: each job writes to a folder of its own.
+  /// All must outlive this. Where `files` is not null, they get the files of all jobs as they come,
+  /// selected or not. `has_folders`: each job writes to a folder of its own.
   JobSelector(Manifest& manifest, const Selection& selection, JobFiles* files = nullptr,
               bool has_folders = false)
       : manifest_(manifest), selection_(selection), files_(files), has_folders_(has_folders) {}
@@ -68,7 +68,6 @@ class JobSelector {
   std::uint64_t selected() const { return selected_; }
 
  private:
-  void survey();
   void deal();
   bool is_mine(const BatchJob& job);
 
@@ -77,7 +76,6 @@ class JobSelector {
   JobFiles* files_;
   bool has_folders_;
   JobFolders folders_;
-  bool has_all_files_ = false;  // before the first job
   UsedIds ids_;
   std::uint64_t selected_ = 0;
   std::uint32_t count_ = 0;  // of the jobs that were read
