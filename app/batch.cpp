@@ -58,7 +58,7 @@ std::string repeat_command(const BatchCommandOptions& options, const Backend& ba
 // A shard of few jobs may have none: that is fine, and said.
 int exit_code_without_jobs(const BatchCommandOptions& options, const BatchSummary& summary) {
   if (options.allow_empty) return exit_done;
-  if (summary.selected == 0) {
+  if (summary.selected.count == 0) {
     const Selection& selection = options.batch.selection;
     const bool chooses =
         !selection.filters.empty() || !selection.excludes.empty() || !selection.tags.empty();
@@ -70,7 +70,7 @@ int exit_code_without_jobs(const BatchCommandOptions& options, const BatchSummar
   }
   if (!options.quiet)
     print(StandardStream::error, {"dmlop: note: shard ", summary.shard, " has none of the ",
-                                  counted(summary.selected, "job"), "\n"});
+                                  counted(summary.selected.count, "job"), "\n"});
   return exit_done;
 }
 

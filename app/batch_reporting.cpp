@@ -162,9 +162,11 @@ void BatchPresenter::summarize(const BatchSummary& summary) {
   print_more_of_kinds();
   const std::string resumed =
       summary.resumed == 0 ? "" : " (" + std::to_string(summary.resumed) + " from an earlier run)";
-  print(out, {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s",
-              rate_text(summary), " on ", summary.device, ": ", counts_text(summary.counts),
-              resumed, warnings_text(summary), "\n"});
+  // A run that was killed did not say what it ran on.
+  const std::string device = summary.device.empty() ? "" : " on " + summary.device;
+  print(out,
+        {counted(summary.jobs(), "job"), " in ", rounded(summary.seconds), " s", rate_text(summary),
+         device, ": ", counts_text(summary.counts), resumed, warnings_text(summary), "\n"});
   print_golden_counts(summary);
   if (summary.counts[static_cast<std::size_t>(Status::not_run)] != 0 && !options_.verbose)
     print(out,

@@ -134,12 +134,24 @@ bool is_worse(const BatchResult& a, const BatchResult& b);
 
 using StatusCounts = std::array<std::uint64_t, statuses.size()>;
 
+/// The jobs that all shards of a batch have together.
+struct SelectedJobs {
+  std::uint64_t count = 0;
+  std::uint64_t ids = 0;  // the sum of their digests, which is the same in any order
+
+  void add(std::uint64_t digest) {
+    ++count;
+    ids += digest;
+  }
+  bool operator==(const SelectedJobs&) const = default;
+};
+
 /// The result of a batch.
 struct BatchSummary {
   StatusCounts counts{};
   int exit_code = exit_done;  // the worst of the jobs'
   double seconds = 0;
-  std::uint64_t selected = 0;  // jobs of all shards
+  SelectedJobs selected = {};  // of all shards
   std::uint64_t golden_created = 0;
   std::uint64_t golden_replaced = 0;
   std::uint64_t resumed = 0;

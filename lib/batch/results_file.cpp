@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -122,6 +123,7 @@ class Collector {
       recorded_.complete = summary.value("complete", false);
       recorded_.exit_code = summary.value("exitCode", 0);
       recorded_.shard = summary.value("shard", "");
+      recorded_.selected = selected_of(summary);
       recorded_.device = summary.value("device", "");
     } catch (const nlohmann::json::exception&) {  // a field of another type
       refuse(place, line);
@@ -135,6 +137,12 @@ class Collector {
                 place + ": this line is not a record of a batch" +
                     (problem.empty() ? "" : ": " + problem) +
                     "; name a file that dmlop batch --results wrote, or remove this one");
+  }
+
+  static std::optional<SelectedJobs> selected_of(const nlohmann::json& summary) {
+    const auto selected = summary.find("selected");
+    if (selected == summary.end()) return std::nullopt;
+    return SelectedJobs{.count = selected->at("jobs"), .ids = selected->at("ids")};
   }
 
   RecordedResults& recorded_;
@@ -158,6 +166,9 @@ class Merger {
     const bool is_worse_kept = is_worse(kept, result);
     // It is no disagreement if one run did not reach a job and another did.
     const bool both_ended = kept.status != Status::not_run && result.status != Status::not_run;
+    const bool are_placed = !kept.place.empty() && !result.place.empty();
+    if (both_ended && are_placed && kept.location().file != result.location().file)
+      warn_of_namesake(kept, place, result, path);
     if (rule_ == Disagreement::worst_counts) {
       if (both_ended && (is_worse_kept || is_worse(result, kept))) warn(kept, place, result, path);
       if (is_worse_kept) return;
@@ -182,6 +193,18 @@ class Merger {
                    " in " + path,
         .rule = "the worst outcome of a job counts; here it is " + worst,
         .suggestion = "with --latest the file that is named last counts: use it for reruns"};
+    warnings_[place].push_back(to_text(warning, "warning"));
+  }
+  void warn_of_namesake(const BatchResult& kept, std::size_t place, const BatchResult& result,
+                        const std::string& path) {
+    const Diagnostic warning{
+        .file = "the job \"" + printable(result.id) + "\"",
+        .message = "it is " + printable(kept.location().file) + " in " + *paths_[place] + " and " +
+                   printable(result.location().file) + " in " + path,
+        .rule = "jobs with one id count as one job",
+        .suggestion =
+            "if they are two jobs, run them in one batch, which gives them ids of their "
+            "own: dmlop batch FOLDER FOLDER"};
     warnings_[place].push_back(to_text(warning, "warning"));
   }
   static std::string outcome(const BatchResult& result) {
@@ -278,7 +301,10 @@ void ResultsFile::add(const BatchSummary& summary) {
             {"seconds", summary.seconds},
             {"counts", counts},
             {"warnings", summary.warnings}};
-  if (!summary.shard.empty()) json["shard"] = summary.shard;
+  if (!summary.shard.empty()) {
+    json["shard"] = summary.shard;
+    json["selected"] = {{"jobs", summary.selected.count}, {"ids", summary.selected.ids}};
+  }
   if (!summary.interrupted.empty()) json["interrupted"] = summary.interrupted;
   add(Json{{"summary", json}}.dump());
   if (const std::error_code error = file_.close()) fail_on_results(path_, error);
@@ -322,14 +348,43 @@ std::string advice_to_resume(const std::string& path) {
   return "run its jobs again with --results " + shell_quoted(path) + " --resume, then merge again";
 }
 
+/// Compares what shards say of all of them: those of one batch have the same jobs.
+class ShardedJobs {
+ public:
+  /// Adds a finding if the file's shards have other jobs than those of the first file with as many.
+  void add(const RecordedResults& recorded, const std::string& path, Diagnostics& diagnostics) {
+    if (!recorded.complete || recorded.shard.empty() || !recorded.selected) return;
+    const std::string count = recorded.shard.substr(recorded.shard.find('/') + 1);
+    const auto& [first, where] = jobs_.try_emplace(count, *recorded.selected, path).first->second;
+    if (first == *recorded.selected) return;
+    const bool differs_in_number = first.count != recorded.selected->count;
+    diagnostics.push_back(
+        {.kind = ErrorKind::run_failed,
+         .file = path,
+         .message = "its shards have " +
+                    (differs_in_number ? counted(recorded.selected->count, "job") : "other jobs") +
+                    (differs_in_number ? ", but " + std::to_string(first.count) : " than those") +
+                    " in " + where,
+         .rule = "all shards of a batch have the same JOBS, --filter, --exclude and --tag, as each "
+                 "job is run by one of them",
+         .suggestion = "run them again with the same"});
+  }
+
+ private:
+  std::map<std::string, std::pair<SelectedJobs, std::string>> jobs_;  // by the number of shards
+};
+
 }  // namespace
 
 std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Disagreement rule,
                                        BatchSummary& summary, Diagnostics& diagnostics) {
   Merger merger(rule);
   std::set<std::string> shards;
+  ShardedJobs jobs;
+  std::vector<std::string> devices;
   for (const std::string& path : paths) {
     RecordedResults recorded = read_results(path);
+    jobs.add(recorded, path, diagnostics);
     if (lacks_outcome(recorded))
       diagnostics.push_back({.kind = ErrorKind::run_failed,
                              .file = path,
@@ -341,7 +396,8 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
     for (BatchResult& result : recorded.results) merger.add(std::move(result), path);
     // A run that was killed does not tell which shard it was.
     if (recorded.complete || !recorded.shard.empty()) shards.insert(recorded.shard);
-    summary.device = recorded.device;
+    const bool is_new = std::ranges::find(devices, recorded.device) == devices.end();
+    if (!recorded.device.empty() && is_new) devices.push_back(recorded.device);
     if (recorded.complete) continue;
     diagnostics.push_back({.kind = ErrorKind::run_failed,
                            .file = path,
@@ -353,6 +409,7 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
                            .message = "no results of shard " + shard + " are given",
                            .suggestion = "run it with --shard " + shard + " and add its file"});
   }
+  summary.device = join(devices);
   std::vector<BatchResult> results = merger.take();
   for (const BatchResult& result : results) {
     summary.add(result);

@@ -49,9 +49,10 @@ class ResultsFile {
 /// The contents of a results file: the last record of each job, in the order of the first ones.
 struct RecordedResults {
   std::vector<BatchResult> results;
-  bool complete = false;  // the last run reached its end
-  int exit_code = 0;      // of the last run, if complete
-  std::string shard;      // "0/4"
+  bool complete = false;                 // the last run reached its end
+  int exit_code = 0;                     // of the last run, if complete
+  std::string shard;                     // "0/4"
+  std::optional<SelectedJobs> selected;  // of all shards; an older version did not write it
   std::string device;
 };
 

@@ -83,7 +83,9 @@ void JobSelector::deal() {
   for (; auto job = all->next(); ++count) {
     check_for_stop();
     ids.check(*job);
-    if (selection_.selects(*job)) cards.push_back({short_digest(job->id), count});
+    if (!selection_.selects(*job)) continue;
+    cards.push_back({short_digest(job->id), count});
+    selected_.add(cards.back().digest);
   }
   std::sort(cards.begin(), cards.end(), [](const Card& a, const Card& b) {
     return std::pair(a.digest, a.number) < std::pair(b.digest, b.number);
@@ -91,14 +93,15 @@ void JobSelector::deal() {
   mine_.emplace(count);
   for (std::size_t i = selection_.shard_index; i < cards.size(); i += selection_.shard_count)
     (*mine_)[cards[i].number] = true;
-  selected_ = cards.size();
 }
 
 bool JobSelector::is_mine(const BatchJob& job) {
   const std::uint64_t number = job.number - 1;
   if (mine_) return number < mine_->size() && (*mine_)[number];
   if (!selection_.selects(job)) return false;
-  return selected_++ % selection_.shard_count == selection_.shard_index;
+  const std::uint64_t place = selected_.count;
+  selected_.add(short_digest(job.id));
+  return place % selection_.shard_count == selection_.shard_index;
 }
 
 std::optional<BatchJob> JobSelector::next() {

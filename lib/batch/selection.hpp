@@ -10,6 +10,7 @@
 #include "batch/digest_table.hpp"
 #include "batch/job_files.hpp"
 #include "batch/manifest.hpp"
+#include "batch/result.hpp"
 
 namespace dmlop {
 
@@ -65,7 +66,7 @@ class JobSelector {
   /// The next job of this shard; nothing at the end. Errors: as Manifest::next(), interrupted.
   std::optional<BatchJob> next();
   /// The jobs of all shards, once next() has returned nothing.
-  std::uint64_t selected() const { return selected_; }
+  const SelectedJobs& selected() const { return selected_; }
 
  private:
   void deal();
@@ -77,7 +78,7 @@ class JobSelector {
   bool has_folders_;
   JobFolders folders_;
   UsedIds ids_;
-  std::uint64_t selected_ = 0;
+  SelectedJobs selected_;
   std::uint32_t count_ = 0;  // of the jobs that were read
   bool has_begun_ = false;
   std::optional<std::vector<bool>> mine_;  // of all jobs, where they were dealt out beforehand

@@ -138,6 +138,79 @@ TEST_CASE("--merge: a disagreement is said between the files that have the two o
         "FAILED in b.jsonl and INVALID in c.jsonl; INVALID in c.jsonl and PASSED in a.jsonl; ");
 }
 
+TEST_CASE("--merge: shards of other jobs are not shards of one batch") {
+  const BatchFolder folder;
+  const auto shard = [&](const std::string& part, const std::vector<std::string>& jobs,
+                         const std::string& list = "jobs.json",
+                         const std::vector<std::string>& choice = {}) {
+    std::string text;
+    std::vector<std::string> lines;
+    for (const std::string& id : jobs) {
+      lines.push_back(named_job(id));
+      text += (text.empty() ? "" : ",") + lines.back();
+    }
+    folder.write("jobs.json", "[" + text + "]");
+    folder.write("jobs.jsonl", lines_of(lines));
+    const std::string results = part.substr(0, 1) + ".jsonl";
+    std::vector<std::string> arguments{list,        "--shard", part,
+                                       "--results", results,   "--allow-empty"};
+    arguments.insert(arguments.end(), choice.begin(), choice.end());
+    REQUIRE(folder.batch(arguments).code == 0);
+  };
+  const auto merged = [&](const std::string& message) {
+    const auto outcome = folder.batch({"--merge", "0.jsonl", "1.jsonl"});
+    CAPTURE(outcome.error);
+    CHECK(outcome.code == (message.empty() ? 0 : 5));
+    CHECK(contains(outcome.error, message));
+  };
+  for (const std::string list : {"jobs.json", "jobs.jsonl"}) {
+    CAPTURE(list);
+    shard("0/2", {"a", "b", "c"}, list);
+    shard("1/2", {"a", "b", "c"}, list);
+    merged("");
+    shard("1/2", {"c", "b", "a"}, list);
+    merged("");
+    shard("1/2", {"a", "b", "c", "d"}, list);
+    merged("1.jsonl: error: its shards have 4 jobs, but 3 in 0.jsonl");
+    shard("1/2", {"a", "b", "d"}, list);
+    merged("its shards have other jobs than those in 0.jsonl");
+    shard("1/2", {"a", "b", "c"}, list, {"--exclude", "b"});
+    merged("its shards have 2 jobs, but 3 in 0.jsonl");
+  }
+}
+
+TEST_CASE("--merge: jobs of two places with one id count as one, with a warning") {
+  const MergeFolder folder;
+  const std::string warning =
+      "the job \"p\": warning: it is x/p/op.json in a.jsonl and y/p/op.json in b.jsonl\n"
+      "  rule: jobs with one id count as one job\n";
+  folder.write("a.jsonl", record_line_of("p", "x/p/op.json") + summary_line());
+  folder.write("b.jsonl", record_line_of("p", "y/p/op.json") + summary_line());
+  folder.merge({"a.jsonl", "b.jsonl"});
+  CHECK(contains(folder.last.error, warning));
+  folder.merge({"a.jsonl", "b.jsonl"}, {"--latest"});
+  CHECK(contains(folder.last.error, warning));
+  // Lines of a list move when others are added.
+  folder.write("a.jsonl", record_line_of("p", "jobs.jsonl:1") + summary_line());
+  folder.write("b.jsonl", record_line_of("p", "jobs.jsonl:2") + summary_line());
+  folder.merge({"a.jsonl", "b.jsonl"});
+  CHECK(folder.last.error == "");
+}
+
+TEST_CASE("--merge: all devices are named, and none where no run ended") {
+  const BatchFolder folder;
+  const auto on = [](const std::string& device) {
+    return Json{{"summary", {{"complete", true}, {"device", device}}}}.dump() + "\n";
+  };
+  folder.write("a.jsonl", record_line("1", "PASSED", 0) + on("vulkan:0"));
+  folder.write("b.jsonl", record_line("2", "PASSED", 0) + on("cpu"));
+  folder.write("c.jsonl", record_line("3", "PASSED", 0) + on("vulkan:0"));
+  folder.write("killed.jsonl", record_line("4", "PASSED", 0));
+  CHECK(contains(folder.batch({"--merge", "a.jsonl", "b.jsonl", "c.jsonl"}).output,
+                 " on vulkan:0, cpu: 3 PASSED"));
+  CHECK(contains(folder.batch({"--merge", "killed.jsonl"}).output, "/s): 1 PASSED"));
+}
+
 TEST_CASE("--merge takes no options that choose jobs, which it would pass over") {
   const BatchFolder folder({named_job("a")});
   REQUIRE(folder.batch({"jobs.jsonl", "--results", "r.jsonl"}).code == 0);
