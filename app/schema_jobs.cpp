@@ -96,9 +96,14 @@ Json jobs_schema(const Names& operators) {
   definitions["job.needs"] =
       if_then(is_graph, true, if_then(is_model, true, description_needs(operators, around)));
   const Json job = object_like("job");
-  Json members{{"$schema", around.options["$schema"]},
-               {"defaults", described("The fields of every job that does not have its own.", job)},
-               {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
+  Json members{
+      {"$schema", around.options["$schema"]},
+      {"defaults",
+       described(
+           "The fields of every job that does not have its own; objects but \"tolerance\" are "
+           "completed member by member.",
+           job)},
+      {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
   // What jobs lack, the defaults may have.
   const Json needed{{"items", refer_to("job.needs")}};
   Json file = object_of(std::move(members), {"jobs"});

@@ -84,7 +84,13 @@ class JobReader {
       job_.request.tolerance = read_tolerance(reader_, *tolerance, "tolerance");
     if (const json::Value* expect = root_.find("expect")) read_expect(*expect);
     const json::Value* bindings = root_.find("bindings");
-    if (const json::Value* graph = root_.find("graph")) {
+    const json::Value* graph = root_.find("graph");
+    const json::Value* type = root_.find(root_.find("type") != nullptr ? "type" : "Type");
+    if (graph != nullptr && type != nullptr) {
+      reader_.refuse(*graph, "this job has \"graph\" and \"type\"",
+                     "a job is that of a graph or of one operator",
+                     "leave one of them out; those of \"defaults\" count, too");
+    } else if (graph != nullptr) {
       read_graph(*graph, bindings);
     } else if (const json::Member* misnamed = misnamed_graph()) {
       refuse_misnamed(*misnamed);

@@ -178,7 +178,7 @@ class JobRun {
   void read_fields(Diagnostics& findings) const {
     if (!job_.document || job_.root->kind != json::Value::Kind::object) return;
     const auto has = [&](const char* name) { return job_.root->find(name) != nullptr; };
-    if (has("type") || has("Type"))
+    if ((has("type") || has("Type")) && !has("graph"))
       read_description(job_.document, job_.root, batch_job_fields(),
                        options_.checking.feature_level, findings);
   }

@@ -26,7 +26,8 @@ json::Value merged(const json::Value& job, const json::Value& defaults, int dept
       value.members.push_back(member);
       continue;
     }
-    if (depth != 0) continue;
+    // A tolerance is one rule: a job that is strict is not loosened by a part of another one.
+    if (depth != 0 || member.name == "tolerance") continue;
     const auto has_name = [&](const json::Member& own) { return own.name == member.name; };
     const auto own = std::find_if(value.members.begin(), value.members.end(), has_name);
     own->value = merged(own->value, member.value, depth + 1);
@@ -38,11 +39,13 @@ class JsonManifest : public Manifest {
  public:
   JsonManifest(std::shared_ptr<const json::Document> document, ManifestSource source,
                Diagnostics& diagnostics)
-      : document_(std::move(document)), source_(std::move(source)) {
+      : document_(std::move(document)),
+        source_(std::move(source)),
+        is_one_(is_one_job(document_->root())) {
     const json::Value& root = document_->root();
     FieldReader reader(*document_, diagnostics);
     if (root.kind == Kind::object) {
-      reader.refuse_unknown(root, {"$schema", "defaults", "jobs"}, "a batch");
+      if (!is_one_) reader.refuse_unknown(root, {"$schema", "defaults", "jobs"}, "a batch");
       defaults_ = root.find("defaults");
       if (defaults_ != nullptr && defaults_->kind != Kind::object)
         reader.expected(*defaults_, "defaults", "an object with fields for every job");
@@ -52,6 +55,7 @@ class JsonManifest : public Manifest {
                             " bytes, must have at most " + std::to_string(defaults_bytes_max)));
     }
     jobs_ = root.kind == Kind::array ? &root : root.find("jobs");
+    if (is_one_) return;
     if (jobs_ == nullptr) {
       diagnostics.push_back(document_->at(root, "the field \"jobs\" is missing"));
       diagnostics.back().value.clear();
@@ -61,8 +65,8 @@ class JsonManifest : public Manifest {
   }
 
   std::optional<BatchJob> next() override {
-    if (next_ == jobs_->items.size()) return std::nullopt;
-    const json::Value& item = jobs_->items[next_];
+    if (next_ == *size()) return std::nullopt;
+    const json::Value& item = is_one_ ? document_->root() : jobs_->items[next_];
     const std::string id = "job-" + std::to_string(next_++);
     auto root = defaults_ != nullptr ? std::make_shared<const json::Value>(merged(item, *defaults_))
                                      : std::shared_ptr<const json::Value>(document_, &item);
@@ -70,7 +74,7 @@ class JsonManifest : public Manifest {
     if (defaults_ != nullptr) job.defaults = document_->source(*defaults_);
     return job;
   }
-  std::optional<std::uint64_t> size() const override { return jobs_->items.size(); }
+  std::optional<std::uint64_t> size() const override { return is_one_ ? 1 : jobs_->items.size(); }
   std::unique_ptr<Manifest> again() const override {
     auto manifest = std::make_unique<JsonManifest>(*this);
     manifest->next_ = 0;
@@ -80,12 +84,20 @@ class JsonManifest : public Manifest {
  private:
   std::shared_ptr<const json::Document> document_;
   ManifestSource source_;
+  bool is_one_;  // the document is a job
   const json::Value* defaults_ = nullptr;
   const json::Value* jobs_ = nullptr;
   std::size_t next_ = 0;
 };
 
 }  // namespace
+
+bool is_one_job(const json::Value& root) {
+  const auto has = [&](const std::string& name) { return root.find(name) != nullptr; };
+  if (has("jobs") || has("defaults")) return false;
+  const bool has_type = has("type") || has("Type");
+  return has("graph") || (has_type && std::ranges::any_of(batch_job_fields(), has));
+}
 
 std::unique_ptr<Manifest> json_manifest(std::shared_ptr<const json::Document> document,
                                         ManifestSource source, Diagnostics& diagnostics) {

@@ -57,8 +57,8 @@ std::unique_ptr<Manifest> open_one(ManifestSource source, Diagnostics& diagnosti
       parse_op_or_model(json::Source{path, 1, manifest_values_max}, std::move(text), diagnostics);
   if (!file || !diagnostics.empty()) return nullptr;
   const json::Value& root = file->document->root();
-  if (file->has_model || file->has_graph || root.find("type") != nullptr ||
-      root.find("Type") != nullptr)
+  const bool is_description = root.find("type") != nullptr || root.find("Type") != nullptr;
+  if (file->has_model || file->has_graph || (is_description && !is_one_job(root)))
     return single_manifest(std::move(source));
   return json_manifest(file->document, std::move(source), diagnostics);
 }

@@ -23,7 +23,11 @@ struct ManifestSource {
 /// io_failed.
 std::unique_ptr<Manifest> lines_manifest(ManifestSource source);
 
-/// {"defaults": {...}, "jobs": [...]}, or only the array. Null, with findings, if it is neither.
+/// Whether a JSON file is one job: it has fields that only jobs have.
+bool is_one_job(const json::Value& root);
+
+/// {"defaults": {...}, "jobs": [...]}, only the array, or one job. Null, with findings, if it is
+/// none of these.
 std::unique_ptr<Manifest> json_manifest(std::shared_ptr<const json::Document> document,
                                         ManifestSource source, Diagnostics& diagnostics);
 

@@ -168,9 +168,12 @@ class InputBinder {
   // What would give an input that has no file one.
   std::string remedy(std::size_t input) const {
     if (request_.is_of_library) return "pass the input " + quoted(input);
+    const bool has_folder = !request_.found.golden_folder.empty();
+    if (request_.is_of_batch && has_folder)
+      return "put " + edge_file_name(name(input)) + ".npy beside the graph";
     if (request_.is_of_batch)
-      return "put " + edge_file_name(name(input)) +
-             ".npy beside the graph, or name a file in the job's bindings";
+      return "name it in a job: {\"graph\": \"" + to_text(to_path(graph_.model.file).filename()) +
+             "\", \"bindings\": {\"" + name(input) + "\": \"FILE.npy\"}}";
     return "write -i " + shell_quoted(name(input) + "=") + "FILE.npy";
   }
 

@@ -199,7 +199,7 @@ void Binder::refuse_unnamed(const std::vector<std::string>& paths) {
   std::vector<std::string> options;
   for (const std::string& name : names_) {
     if (options.size() == paths.size() || sources_.contains(name)) continue;
-    options.push_back(request_.is_of_library ? name : option_ + name + "=" + paths[options.size()]);
+    options.push_back(naming(name, paths[options.size()]));
     guessed_.insert(name);
   }
   const bool is_one = paths.size() == 1;
@@ -208,6 +208,14 @@ void Binder::refuse_unnamed(const std::vector<std::string>& paths) {
         names_.empty()    ? std::string("leave ") + (is_one ? "the file" : "the files") + " out"
         : options.empty() ? "each of them has a file; leave out what is too much"
                           : "write " + join(options, " "));
+}
+
+// What names a tensor's file where the caller names it.
+std::string Binder::naming(const std::string& tensor, const std::string& path) const {
+  if (request_.is_of_library) return tensor;
+  if (request_.is_of_batch && option_ == expect_option)
+    return "\"expect\": {\"" + tensor + "\": \"" + path + "\"}";
+  return option_ + tensor + "=" + path;
 }
 
 void Binder::refuse_name(const std::string& tensor) {

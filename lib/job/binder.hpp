@@ -67,6 +67,7 @@ class Binder {
   using Files = std::map<std::size_t, TensorFile>;  // by element; a single tensor is element 0
 
   std::string file_name(const std::string& field, std::size_t element) const;
+  std::string naming(const std::string& tensor, const std::string& path) const;
   std::string how_to_name(const std::string& tensor, std::optional<std::size_t> element,
                           const std::string& name) const;
   static std::string files_up_to(std::optional<std::size_t> element);

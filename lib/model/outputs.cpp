@@ -104,7 +104,10 @@ class ResourceNamer {
     if (name.empty()) {
       refuse(std::string("which ") + words_.resource + " is " + file.path + "? the " +
                  words_.model + " has " + names_of_list(names),
-             "write " + option_ + " " + words_.placeholder + "=" + file.path);
+             "write " + (option_.starts_with('-')
+                             ? option_ + " " + words_.placeholder + "=" + file.path
+                             : "\"" + option_ + "\": {\"" + words_.placeholder + "\": \"" +
+                                   file.path + "\"}"));
       return std::nullopt;
     }
     const Resource* resource = model_.find_resource(name);

@@ -276,7 +276,7 @@ TEST_CASE("a JSON file has a list of jobs, and defaults that are merged one leve
   CHECK(jobs.at(1).tags == std::vector<std::string>{"mine"});
   CHECK(jobs.at(0).request.tolerance->rtol == 0.5);
   CHECK(jobs.at(1).request.tolerance->rtol == 0.25);
-  CHECK(jobs.at(1).request.tolerance->atol == 1);
+  CHECK(jobs.at(1).request.tolerance->atol == 0);  // a tolerance is one rule
   CHECK(jobs.at(2).skip_reason == "broken");
   CHECK(files_of(jobs.at(0).request.expected, folder) == "=deep/a.npy ");
   CHECK(jobs.at(2).request.expected.front().tensor == "OutputTensor");
@@ -493,6 +493,62 @@ TEST_CASE("a graph that a job names by another field") {
                        field + "\"\n"));
   }
   CHECK(contains(outcome.record("d").at("message"), "the field \"type\" is missing"));
+}
+
+TEST_CASE("a job's tolerance replaces that of the defaults as a whole") {
+  const BatchFolder folder;
+  const auto job = [](const std::string& id, const std::string& tolerance) {
+    return named_job(id, "other.npy", tolerance);
+  };
+  folder.write("jobs.json", R"({"defaults": {"tolerance": {"atol": 1e9}}, "jobs": [)" +
+                                job("loose", "") + "," +
+                                job("strict", R"("tolerance": {"ulp": 1})") + "," +
+                                job("exact", R"("tolerance": {})") + "]}");
+  CHECK(folder.run({"jobs.json"}).statuses() == "exact FAILED, loose PASSED, strict FAILED");
+}
+
+TEST_CASE("a JSON file may be one job") {
+  const BatchFolder folder;
+  folder.write("one.json", named_job("a"));
+  CHECK(folder.run({"one.json"}).statuses() == "a PASSED");
+  folder.write("g.json", R"({"inputs": ["x"], "nodes": [{"type": "ACTIVATION_RELU",
+      "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [3]}},
+      "bindings": {"InputTensor": "x", "OutputTensor": "y"}}]})");
+  folder.write("one.json", R"({"graph": "g.json", "bindings": {"x": "x.npy"}, "expect": "x.npy"})");
+  CHECK(folder.run({"one.json", "--shard", "0/1"}).statuses() == "job-0 PASSED");
+  // A description alone is one, too, and takes what lies beside it.
+  folder.write("one.json", "{" + edge_fields + R"(, "bindings": {"InputTensor": "x.npy"}})");
+  CHECK(folder.run({"one.json", "--out", "out"}).statuses() == "one PASSED");
+  folder.write("one.json", R"({"jobs": [)" + named_job("b") + R"(], "id": "a"})");
+  CHECK(contains(folder.batch({"one.json"}).error, "unknown field \"id\""));
+}
+
+TEST_CASE("advice to a job is what its file can hold") {
+  const BatchFolder folder({
+      R"({"id": "two", "type": "TOP_K1", "desc": {"Axis": 0, "K": 2, "AxisDirection": "INCREASING"}, "bindings": {"InputTensor": "x.npy"}, "expect": "golden.npy"})",
+      R"({"id": "both", "type": "PADDING", "graph": "g.json", "bindings": {"x": "x.npy"}})",
+      R"({"id": "input", "graph": "g.json", "expect": "x.npy"})",
+      R"({"id": "edge", "graph": "g.json", "bindings": {"x": "x.npy"}, "expect": "x.npy"})",
+  });
+  const std::string graph = R"({"inputs": ["x"], "nodes": [
+      {"type": "ACTIVATION_RELU", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [3]}},
+       "bindings": {"InputTensor": "x", "OutputTensor": "y"}},
+      {"type": "ELEMENT_WISE_NEGATE", "desc": {"InputTensor": {"DataType": "FLOAT32", "Sizes": [3]}},
+       "bindings": {"InputTensor": "x", "OutputTensor": "z"}}]})";
+  folder.write("g.json", graph);
+  folder.write("cases/op/graph.json", graph);
+  const auto list = folder.run({"jobs.jsonl"});
+  const std::string& said = list.program.output;
+  CAPTURE(said);
+  CHECK(list.statuses() == "both INVALID, edge INVALID, input INVALID, two INVALID");
+  CHECK(contains(said, "help: write \"expect\": {\"OutputValueTensor\": \"golden.npy\"}\n"));
+  CHECK(contains(said, "help: write \"expect\": {\"EDGE\": \"x.npy\"}\n"));
+  CHECK(contains(
+      said,
+      "help: name it in a job: {\"graph\": \"g.json\", \"bindings\": {\"x\": \"FILE.npy\"}}\n"));
+  CHECK(list.record("both").at("message") == "this job has \"graph\" and \"type\"");
+  CHECK(contains(folder.run({"cases", "--out", "out"}).program.output,
+                 "help: put x.npy beside the graph\n"));
 }
 
 TEST_CASE("bindings to standard streams are refused") {
