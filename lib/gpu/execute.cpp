@@ -38,31 +38,54 @@ struct Tiles {
   std::string refusal = {};
   std::optional<TileGrid> grid = {};      // nothing where no tile is small enough
   std::vector<Dispatch> dispatches = {};  // of the first tile
+  std::uint64_t scratch_bytes = 0;        // of the first tile and of the last one, at most
 };
 
-Tiles tiles_within(const Kernel& kernel, std::uint64_t buffer_bytes) {
+Tiles tiles_within(const Kernel& kernel, std::uint64_t buffer_bytes, const DeviceInfo& device) {
   auto grid = TileGrid::make(kernel, {.buffer_bytes = buffer_bytes});
   if (!grid) return {.refusal = "no part of it is small enough for the device's buffers"};
   Dispatches first = make_dispatches(grid->tile(0).kernel);
-  if (first.refusal.empty() && grid->size() > 1)
-    first.refusal = make_dispatches(grid->tile(grid->size() - 1).kernel).refusal;
-  return {std::move(first.refusal), std::move(grid), std::move(first.dispatches)};
+  std::uint64_t scratch = scratch_bytes(first.dispatches, device);
+  if (first.refusal.empty() && grid->size() > 1) {
+    Dispatches last = make_dispatches(grid->tile(grid->size() - 1).kernel);
+    scratch = std::max(scratch, scratch_bytes(last.dispatches, device));
+    first.refusal = std::move(last.refusal);
+  }
+  return {std::move(first.refusal), std::move(grid), std::move(first.dispatches), scratch};
 }
 
-// Tiles so small that all sets together fit.
+// Why a device cannot give kernels so much scratch; "" where it can.
+std::string scratch_refusal(std::uint64_t scratch, const Device& device) {
+  const std::uint64_t most = device.buffer_bytes_limit();
+  if (scratch <= most) return "";
+  return "the " + std::to_string(scratch) +
+         " bytes of its kernels' scratch do not fit the device's buffers of " +
+         std::to_string(most) + " bytes";
+}
+
+// Tiles so small that each buffer fits the device, and that all sets together fit the memory.
 Tiles tiles_of(const Kernel& kernel, const Device& device, const ExecuteOptions& options) {
-  const std::uint64_t most = std::min<std::uint64_t>(device.buffer_bytes_limit(), tile_bytes);
-  Tiles tiles = tiles_within(kernel, most);
-  if (!tiles.grid || options.device_memory_bytes == 0) return tiles;
-  const std::uint64_t share = options.device_memory_bytes / stream_count;
-  const std::size_t tensors = tiles.grid->tile(0).gathers.size() + 1;
-  const std::uint64_t room = share - std::min(share, overhead_bytes(tensors));
   constexpr std::uint64_t least = 256;
-  for (std::uint64_t bytes = room / tensors;; bytes /= 2) {
-    tiles = tiles_within(kernel, std::clamp(bytes, least, most));
-    if (!tiles.refusal.empty() || bytes <= least) break;
-    if (bytes * tensors + scratch_bytes(tiles.dispatches, device.info()) <= room) break;
+  const std::uint64_t limit = device.buffer_bytes_limit();
+  const std::uint64_t most = std::min<std::uint64_t>(limit, tile_bytes);
+  const auto within = [&](std::uint64_t bytes) {
+    return tiles_within(kernel, std::clamp(bytes, least, most), device.info());
+  };
+  Tiles tiles = within(most);
+  if (!tiles.grid) return tiles;
+  const std::size_t tensors = tiles.grid->tile(0).gathers.size() + 1;
+  std::uint64_t room = ~std::uint64_t{0}, bytes = most;
+  if (options.device_memory_bytes != 0) {
+    const std::uint64_t share = options.device_memory_bytes / stream_count;
+    room = share - std::min(share, overhead_bytes(tensors));
+    bytes = room / tensors;
+    tiles = within(bytes);
   }
+  const auto fit = [&] {
+    return tiles.scratch_bytes <= limit && bytes * tensors + tiles.scratch_bytes <= room;
+  };
+  while (tiles.refusal.empty() && bytes > least && !fit()) tiles = within(bytes /= 2);
+  if (tiles.refusal.empty()) tiles.refusal = scratch_refusal(tiles.scratch_bytes, device);
   return tiles;
 }
 
@@ -219,14 +242,15 @@ TileUse tile_use(const Device& device, const Kernel& kernel, const ExecuteOption
   return {std::move(tiles.refusal), tiles.grid ? tiles.grid->copies() : 1};
 }
 
-std::string Executor::resident_refusal(std::span<const ResidentRange> ranges) const {
+std::string Executor::resident_refusal(const ResidentWork& work) const {
   if (std::string refusal = device_.refusal(); !refusal.empty()) return refusal;
   const std::uint64_t most = device_.buffer_bytes_limit();
-  const bool fit = std::all_of(ranges.begin(), ranges.end(), [&](const ResidentRange& range) {
-    return range.offset + range.bytes <= most;
-  });
-  if (fit) return "";
-  return "its tensors do not fit the device's buffers of " + std::to_string(most) + " bytes";
+  const bool fit =
+      std::all_of(work.slots.begin(), work.slots.end(),
+                  [&](const ResidentRange& range) { return range.offset + range.bytes <= most; });
+  if (!fit)
+    return "its tensors do not fit the device's buffers of " + std::to_string(most) + " bytes";
+  return scratch_refusal(scratch_bytes(work.steps, device_.info()), device_);
 }
 
 void prepare_tiles(Device& device, const Kernel& kernel, const ExecuteOptions& options) {

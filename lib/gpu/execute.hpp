@@ -69,11 +69,10 @@ class Executor {
   /// Frees the memory of the device that nobody holds.
   void free_unused_memory() { pool_->clear(); }
 
-  /// Why kernels cannot be given the ranges of buffers of the device, in words that follow
-  /// "because"; "" where they can.
-  std::string resident_refusal(std::span<const ResidentRange> ranges) const;
-  /// Executes works on ranges that are not refused, each after the one before it. Errors:
-  /// run_failed.
+  /// Why the device cannot give kernels the buffers of the work, their scratch among them, in words
+  /// that follow "because"; "" where it can.
+  std::string resident_refusal(const ResidentWork& work) const;
+  /// Executes works that are not refused, each after the one before it. Errors: run_failed.
   void execute_resident(std::span<const ResidentWork> works, DispatchTimes& times);
   /// The same, but returns while the device may still do it. What was submitted before is done
   /// then. Whatever is given to the device afterwards sees what the works write.

@@ -22,6 +22,12 @@ std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches, const DeviceIn
   return bytes;
 }
 
+std::uint64_t scratch_bytes(std::span<const Step> steps, const DeviceInfo& device) {
+  std::uint64_t bytes = 0;
+  for (const Step& step : steps) bytes = std::max(bytes, scratch_bytes(step.dispatches, device));
+  return bytes;
+}
+
 Steps steps_of(const Plan& plan) {
   const auto runs = [](const Kernel& kernel) { return make_dispatches(kernel).refusal.empty(); };
   const std::optional<Plan> other = expanded(plan, runs);

@@ -23,6 +23,7 @@ Step step_of(std::vector<Dispatch> dispatches, std::size_t inputs, std::size_t o
 
 /// The most scratch that a device needs for one of these; they take turns with it.
 std::uint64_t scratch_bytes(std::span<const Dispatch> dispatches, const DeviceInfo& device);
+std::uint64_t scratch_bytes(std::span<const Step> steps, const DeviceInfo& device);
 
 /// The steps of a plan, or why no GPU runs it. A kernel that no GPU runs has several where it has
 /// passes (ops/expand.hpp).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <stdexcept>
 
 #include "base/divide.hpp"
 #include "base/error.hpp"
@@ -16,6 +17,20 @@ namespace {
 std::uint64_t place_bytes(const Dispatch& dispatch) {
   const std::uint64_t bytes = rounded_up(dispatch.parameters.size() * 4);
   return divided_up(bytes, range_alignment) * range_alignment;
+}
+
+// A driver cuts off what is bound beyond its limit, and kernels then compute with zeros. Whoever
+// makes work has refused such work.
+void require_buffers_within(std::uint64_t limit, const KernelRun& run) {
+  const auto require = [&](std::uint64_t bytes) {
+    if (bytes <= limit) return;
+    throw std::logic_error(run.dispatch->kernel + " is given a buffer of " + std::to_string(bytes) +
+                           " bytes, and the device's buffers have at most " +
+                           std::to_string(limit));
+  };
+  require(run.dispatch->scratch_bytes);
+  for (const ResidentRange& input : run.inputs) require(input.bytes);
+  for (const ResidentRange& output : run.outputs) require(output.bytes);
 }
 
 }  // namespace
@@ -42,6 +57,7 @@ std::span<std::byte> Stream::upload(const ResidentRange& to) {
 std::vector<Bindings> Stream::bindings_for(std::span<const KernelRun> kernels) {
   std::uint64_t parameter_bytes = 0, scratch_bytes = 0;
   for (const KernelRun& run : kernels) {
+    require_buffers_within(device_.buffer_bytes_limit(), run);
     parameter_bytes += place_bytes(*run.dispatch);
     scratch_bytes = std::max(scratch_bytes, rounded_up(run.dispatch->scratch_bytes));
   }

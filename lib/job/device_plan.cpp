@@ -113,11 +113,9 @@ std::string DevicePlan::stream(SlotBytes inputs, const gpu::ExecuteOptions& opti
 
 std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_memory_bytes,
                                        const OutputSink& sink, gpu::DispatchTimes& times) {
-  gpu::Steps found = gpu::steps_of(plan_);  // before anything is uploaded
+  gpu::Steps found = gpu::steps_of(plan_);
   if (!found.refusal.empty()) return found.refusal;
-  std::uint64_t scratch = 0;
-  for (const gpu::Step& step : found.steps)
-    scratch = std::max(scratch, gpu::scratch_bytes(step.dispatches, device_.info()));
+  const std::uint64_t scratch = gpu::scratch_bytes(found.steps, device_.info());
   const std::uint64_t bytes = tensor_bytes(found.slots, inputs) + scratch;
   if (device_memory_bytes != 0 && bytes > device_memory_bytes)
     return (scratch == 0 ? "its tensors need " : "its tensors and its kernels' scratch need ") +
@@ -133,11 +131,11 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
     if (!buffers.back()) return no_room_for(slot);
     ranges[i] = {buffers.back().get(), 0, size};
   }
-  for (const std::size_t slot : plan_.slots_of(SlotKind::input))
-    executor_.write(ranges[slot], inputs[slot]);
   gpu::ResidentWork work;
   std::string refusal = make_work(std::move(found), ranges, work);
-  if (!refusal.empty()) return refusal;
+  if (!refusal.empty()) return refusal;  // before anything is uploaded
+  for (const std::size_t slot : plan_.slots_of(SlotKind::input))
+    executor_.write(ranges[slot], inputs[slot]);
   executor_.execute_resident(std::span(&work, 1), times);
   for (const std::size_t slot : plan_.slots_of(SlotKind::output)) {
     const gpu::ResidentRange whole = ranges[slot];
@@ -168,7 +166,7 @@ std::string DevicePlan::make_work(gpu::Steps found, std::span<const gpu::Residen
     if (!work.held.back()) return no_room_for(slot);
     work.slots[i] = {work.held.back().get(), 0, slot.bytes()};
   }
-  return executor_.resident_refusal(work.slots);
+  return executor_.resident_refusal(work);
 }
 
 }  // namespace dmlop

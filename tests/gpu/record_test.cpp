@@ -218,6 +218,38 @@ TEST_CASE("record: tiles, with what kernels need beside them, fit the memory tha
   CHECK(ran > 30);
 }
 
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+TEST_CASE("record: tiles are so small that their scratch fits the device's buffers") {
+  const Plan plan = plan_of_long_windows(85'000);  // 1.3 MiB of scratch, on 0.7 MiB of tensors
+  Record record;
+  record.buffer_bytes_limit = mebibyte;
+  CHECK(run(plan, record, 0) == "");
+  CHECK(text_of(record) == "");
+}
+
+TEST_CASE("record: work whose scratch does not fit the device's buffers is not made resident") {
+  const Plan plan = plan_of_long_windows(85'000);
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  const auto input = device->make_resident_buffer(90'000 * 4),
+             output = device->make_resident_buffer(85'000 * 4);
+  const std::array<gpu::ResidentRange, 2> ranges{
+      {{input.get(), 0, input->bytes()}, {output.get(), 0, output->bytes()}}};
+  gpu::ResidentWork work;
+  const auto refusal = [&] {
+    return DevicePlan(plan, *device, executor).make_resident_work(ranges, work);
+  };
+  CHECK(refusal() == "");
+  record.buffer_bytes_limit = mebibyte;
+  CHECK(refusal() ==
+        "the 1360000 bytes of its kernels' scratch do not fit the device's buffers of 1048576 "
+        "bytes");
+  gpu::DispatchTimes times;
+  CHECK_THROWS_AS(executor.execute_resident(std::span(&work, 1), times), std::logic_error);
+}
+
 // Each kernel alone would be less than the pace allows.
 TEST_CASE("record: kernels that are too much together are several submissions") {
   Record record;

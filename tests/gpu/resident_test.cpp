@@ -52,8 +52,7 @@ struct Gpu {
 };
 
 void execute(Gpu& gpu, const std::vector<gpu::ResidentWork>& works) {
-  for (const gpu::ResidentWork& work : works)
-    REQUIRE(gpu.executor.resident_refusal(work.slots) == "");
+  for (const gpu::ResidentWork& work : works) REQUIRE(gpu.executor.resident_refusal(work) == "");
   gpu::DispatchTimes times;
   gpu.executor.execute_resident(works, times);
 }
@@ -232,7 +231,7 @@ TEST_CASE("resident: tensors that are larger than the device's buffers are refus
   gpu::ResidentRange large = words.range(0, 20);
   const std::uint64_t limit = gpu.device->buffer_bytes_limit();
   large.bytes = limit + 1;
-  CHECK(gpu.executor.resident_refusal(std::array{words.range(0, 20), large}) ==
+  CHECK(gpu.executor.resident_refusal({{}, {words.range(0, 20), large}}) ==
         "its tensors do not fit the device's buffers of " + std::to_string(limit) + " bytes");
 }
 

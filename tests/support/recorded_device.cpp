@@ -142,6 +142,8 @@ class RecordedCommands : public gpu::Commands {
       require(range.buffer != nullptr && range.offset % gpu::range_alignment == 0 &&
                   range.offset + range.bytes <= rounded(range.buffer->bytes()),
               name + ": a range reaches behind its buffer, or begins anywhere");
+      require(range.bytes <= rounded(record_.buffer_bytes_limit),
+              name + ": a range is larger than the device's buffers");
       const bool has_slack = slot == gpu::first_input_slot && dispatch.loads_around;
       require(slack == (has_slack ? gpu::slack_bytes : 0), name + ": slack where there is none");
     }
@@ -179,7 +181,7 @@ class RecordedDevice : public gpu::Device {
       pace_.took(pace_.work(), 100);
   }
   const gpu::DeviceInfo& info() const override { return info_; }
-  std::uint64_t buffer_bytes_limit() const override { return std::uint64_t{1} << 30; }
+  std::uint64_t buffer_bytes_limit() const override { return record_.buffer_bytes_limit; }
   std::string refusal() const override { return ""; }
   void prepare(const gpu::Dispatch&) override {}
   std::unique_ptr<gpu::Commands> make_commands() override {

@@ -30,6 +30,7 @@ struct Record {
   // Of buffers that the host does not see.
   std::uint64_t device_bytes = 0, most_device_bytes = 0, device_buffers = 0;
   std::uint64_t device_room = ~std::uint64_t{0};
+  std::uint64_t buffer_bytes_limit = std::uint64_t{1} << 30;
 
   void touch(const gpu::ResidentRange& range, bool is_write, const std::string& what);
 };
