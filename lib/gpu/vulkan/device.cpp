@@ -6,10 +6,42 @@
 #include "base/error.hpp"
 #include "gpu/staging.hpp"
 #include "gpu/vulkan/commands.hpp"
+#include "gpu/vulkan/kernels.hpp"
 #include "gpu/vulkan/matrices.hpp"
 
 namespace dmlop::gpu::vulkan {
 namespace {
+
+std::string text_of_version(std::uint32_t version) {
+  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
+         std::to_string(VK_API_VERSION_MINOR(version));
+}
+
+// Why a device runs no kernels, as Device::refusal().
+std::string refusal_of(const VkPhysicalDeviceProperties& device) {
+  const auto lacks = [&](const std::string& what) {
+    return std::string(device.deviceName) + " " + what;
+  };
+  const auto has = [](std::uint64_t value, const std::string& of_what, std::uint64_t needed) {
+    return std::to_string(value) + " " + of_what + ", and kernels need " + std::to_string(needed);
+  };
+  const VkPhysicalDeviceLimits& limits = device.limits;
+  constexpr std::uint32_t version = VK_API_VERSION_1_1;  // of the kernels' modules: SPIR-V 1.3
+  if (device.apiVersion < version)
+    return lacks("has Vulkan " + text_of_version(device.apiVersion) + ", and kernels need " +
+                 text_of_version(version));
+  if (limits.maxPerStageDescriptorStorageBuffers < slot_count)
+    return lacks("gives a kernel " +
+                 has(limits.maxPerStageDescriptorStorageBuffers, "buffers", slot_count));
+  const std::uint32_t threads =
+      std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
+  if (threads < group_threads)
+    return lacks("runs groups of " + has(threads, "threads", group_threads));
+  if (limits.maxComputeSharedMemorySize < shared_bytes)
+    return lacks("gives a group of threads " +
+                 has(limits.maxComputeSharedMemorySize, "bytes of shared memory", shared_bytes));
+  return "";
+}
 
 class VulkanDevice : public Device {
  public:
@@ -45,17 +77,14 @@ class VulkanDevice : public Device {
     VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                            .pNext = &allocation};
     vkGetPhysicalDeviceProperties2(physical, &properties);
+    refusal_ = refusal_of(properties.properties);
     const std::uint64_t range = properties.properties.limits.maxStorageBufferRange;
     buffer_bytes_limit_ = std::min(range, allocation.maxMemoryAllocationSize) - 2 * slack_bytes;
   }
 
   const DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return buffer_bytes_limit_; }
-  std::string refusal() const override {
-    return context_.pipelines->layout().buffers != 0 ? ""
-                                                     : info_.name + " gives a kernel fewer than " +
-                                                           std::to_string(slot_count) + " buffers";
-  }
+  std::string refusal() const override { return refusal_; }
   void prepare(const Dispatch& dispatch) override {
     static_cast<void>(context_.pipelines->find(dispatch));
   }
@@ -101,6 +130,7 @@ class VulkanDevice : public Device {
 
   DeviceInfo info_;
   Context context_;
+  std::string refusal_;
   std::uint64_t buffer_bytes_limit_ = 0;
 };
 

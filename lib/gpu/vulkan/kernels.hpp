@@ -9,6 +9,10 @@
 
 namespace dmlop::gpu::vulkan {
 
+/// The most shared memory that a group of a kernel's threads takes. Kernels that multiply matrices
+/// take more (vulkan/matrices.hpp).
+inline constexpr std::uint32_t shared_bytes = 32 * 1024;
+
 /// A kernel variant, as a gzip file in memory.
 struct Kernel {
   std::string_view name;  // "window_norm_float16"

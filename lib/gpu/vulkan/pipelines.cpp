@@ -73,7 +73,6 @@ void Pipelines::make_layout(std::uint32_t buffers) {
                                           .pPushConstantRanges = &constants};
   check(vkCreatePipelineLayout(device_, &layout, nullptr, &layout_.handle),
         "creating a pipeline layout");
-  layout_.buffers = buffers;
 }
 
 void Pipelines::load_cache(VkPhysicalDevice physical) {

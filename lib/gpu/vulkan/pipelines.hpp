@@ -20,7 +20,6 @@ namespace dmlop::gpu::vulkan {
 
 /// The buffers of a kernel at bindings 0, 1, ..., and its push constants.
 struct PipelineLayout {
-  std::uint32_t buffers = 0;
   VkDescriptorSetLayout set = VK_NULL_HANDLE;
   VkPipelineLayout handle = VK_NULL_HANDLE;
 };
@@ -53,7 +52,7 @@ class Pipelines {
   /// May be called by several threads at once, which then compile beside one another.
   /// Errors: run_failed when the kernel does not exist or the driver refuses it.
   std::shared_ptr<const Pipeline> find(const Dispatch& dispatch);
-  /// That of all kernels (shaders/bindings.hlsli); without buffers where the device has too few.
+  /// That of all kernels (shaders/bindings.hlsli). Null where the device has too few buffers.
   const PipelineLayout& layout() const { return layout_; }
 
  private:
