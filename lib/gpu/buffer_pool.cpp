@@ -21,7 +21,7 @@ BufferPool::BufferPool(Device& device) : device_(device), bytes_most_(kept_most(
 
 std::shared_ptr<ResidentBuffer> BufferPool::take(std::uint64_t bytes) {
   std::unique_ptr<ResidentBuffer> buffer = find(bytes);
-  if (!buffer) buffer = make(bytes);
+  if (!buffer) buffer = make(Place::device, bytes);
   buffer->use_first(bytes);
   const auto put_back = [pool = weak_from_this()](ResidentBuffer* used) {
     std::unique_ptr<ResidentBuffer> owned(used);
@@ -50,15 +50,16 @@ std::unique_ptr<ResidentBuffer> BufferPool::find(std::uint64_t bytes) {
   return buffer;
 }
 
-std::unique_ptr<ResidentBuffer> BufferPool::make(std::uint64_t bytes) {
-  for (bool has_given_up = false;;) {
+std::unique_ptr<ResidentBuffer> BufferPool::make(Place place, std::uint64_t bytes,
+                                                 MakeRoom make_room) {
+  for (bool may_give_up = make_room == MakeRoom::of_kept_also;;) {
     try {
-      return device_.make_buffer(Place::device, bytes);
+      return device_.make_buffer(place, bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::run_failed) throw;
       if (clear()) continue;
-      if (has_given_up || !give_up_ || !give_up_()) throw;
-      has_given_up = true;
+      if (!may_give_up || !give_up_ || !give_up_()) throw;
+      may_give_up = false;
     }
   }
 }

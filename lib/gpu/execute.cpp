@@ -149,12 +149,12 @@ std::vector<KernelRun> kernel_runs(std::span<const Step> steps,
 
 }  // namespace
 
-ResidentRange Executor::Set::range(Device& device, std::size_t index, std::uint64_t bytes) {
+ResidentRange Executor::Set::range(BufferPool& pool, std::size_t index, std::uint64_t bytes) {
   if (buffers.size() <= index) buffers.resize(index + 1);
   std::unique_ptr<ResidentBuffer>& buffer = buffers[index];
   if (!buffer || buffer->bytes() < bytes) {
     buffer.reset();
-    buffer = device.make_buffer(Place::device, bytes);
+    buffer = pool.make(Place::device, bytes);
   }
   return {buffer.get(), 0, bytes};
 }
@@ -163,11 +163,12 @@ ResidentRange Executor::Set::range(Device& device, std::size_t index, std::uint6
 class Executor::TileRunner {
  public:
   /// `first` are the dispatches of the first tile.
-  TileRunner(const TileGrid& grid, std::span<const Dispatch> first, Device& device,
+  TileRunner(const TileGrid& grid, std::span<const Dispatch> first, Executor& executor,
              std::span<const std::span<const std::byte>> inputs, unsigned threads, const Sink& sink)
       : grid_(grid),
         first_(first),
-        device_(device),
+        device_(executor.device_.info()),
+        pool_(*executor.pool_),
         inputs_(inputs),
         threads_(threads),
         sink_(sink) {}
@@ -177,17 +178,17 @@ class Executor::TileRunner {
     std::vector<ResidentRange> inputs;
     for (const Gather& gather : tile.gathers) {
       const std::uint64_t bytes = gather.elements() * gather.map.element_size;
-      inputs.push_back(set.range(device_, inputs.size(), bytes));
+      inputs.push_back(set.range(pool_, inputs.size(), bytes));
       fill(set.stream.upload(inputs.back()), gather);
     }
     const std::uint64_t bytes = output_elements(tile.kernel) * output_element_size(tile.kernel);
-    const ResidentRange output = set.range(device_, inputs.size(), bytes);
+    const ResidentRange output = set.range(pool_, inputs.size(), bytes);
     const Dispatches made = index == 0 ? Dispatches() : make_dispatches(tile.kernel);
     const std::span<const Dispatch> dispatches = index == 0 ? first_ : made.dispatches;
     if (dispatches.empty()) throw std::logic_error("a tile of a kernel is refused");
     const Step step = step_of({dispatches.begin(), dispatches.end()}, inputs.size(), 1);
     inputs.push_back(output);
-    set.stream.run({.kernels = kernel_runs(std::span(&step, 1), inputs, device_.info())}, &output);
+    set.stream.run({.kernels = kernel_runs(std::span(&step, 1), inputs, device_)}, &output);
   }
 
   void finish(Set& set, std::uint64_t index) {
@@ -229,7 +230,8 @@ class Executor::TileRunner {
 
   const TileGrid& grid_;
   std::span<const Dispatch> first_;
-  Device& device_;
+  const DeviceInfo& device_;
+  BufferPool& pool_;
   std::span<const std::span<const std::byte>> inputs_;
   unsigned threads_;
   const Sink& sink_;
@@ -269,7 +271,7 @@ bool Executor::execute(const Kernel& kernel, std::span<const std::span<const std
   const std::optional<TileGrid>& grid = tiles.grid;
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(grid->size(), stream_count));
   set(count - 1);
-  TileRunner runner(*grid, tiles.dispatches, device_, inputs, std::max(1U, options.threads), sink);
+  TileRunner runner(*grid, tiles.dispatches, *this, inputs, std::max(1U, options.threads), sink);
   for (std::uint64_t index = 0; index < grid->size() + count; ++index) {
     Set& set = *sets_[index % count];
     if (index >= count) runner.finish(set, index - count);
@@ -285,7 +287,7 @@ void Executor::Set::finish() {
 }
 
 Executor::Set& Executor::set(std::size_t index) {
-  while (sets_.size() <= index) sets_.push_back(std::make_unique<Set>(device_));
+  while (sets_.size() <= index) sets_.push_back(std::make_unique<Set>(device_, pool_));
   return *sets_[index];
 }
 
@@ -311,6 +313,12 @@ StreamWork Executor::stream_work(const ResidentWork& resident,
   }
   work.kernels = kernel_runs(resident.steps, placed, device_.info());
   return work;
+}
+
+bool Executor::make_room(const ResidentWork& work) {
+  std::vector<std::shared_ptr<ResidentBuffer>> held;
+  const StreamWork made = stream_work(work, held);
+  return first_stream().make_room(std::span(&made, 1), MakeRoom::of_kept_also);
 }
 
 void Executor::execute_resident(std::span<const ResidentWork> works, DispatchTimes& times) {
@@ -339,10 +347,7 @@ void Executor::submit_resident(std::span<const ResidentWork> works) {
     if (all.back().kernels.empty()) all.pop_back();
     held.insert(held.end(), work.held.begin(), work.held.end());
   }
-  if (!next.stream.make_room(all)) {
-    finish_resident();
-    pool_->clear();
-  }
+  if (!next.stream.make_room(all, MakeRoom::of_unused)) finish_resident();
   Set& now = set(next_set_);
   now.held = std::move(held);
   if (!all.empty()) now.stream.run(all);

@@ -72,6 +72,8 @@ class Executor {
   /// Why the device cannot give kernels the buffers of the work, their scratch among them, in words
   /// that follow "because"; "" where it can.
   std::string resident_refusal(const ResidentWork& work) const;
+  /// Makes the room that the work needs beside its slots. Returns whether there is any.
+  bool make_room(const ResidentWork& work);
   /// Executes works that are not refused, each after the one before it. Errors: run_failed.
   void execute_resident(std::span<const ResidentWork> works, DispatchTimes& times);
   /// The same, but returns while the device may still do it. What was submitted before is done
@@ -92,9 +94,9 @@ class Executor {
  private:
   /// A tile in flight: its stream, and buffers for its inputs and its output. Or works in flight.
   struct Set {
-    explicit Set(Device& device) : stream(device) {}
+    Set(Device& device, const std::shared_ptr<BufferPool>& pool) : stream(device, pool) {}
     /// A buffer that grows as needed; what it held is then lost.
-    ResidentRange range(Device& device, std::size_t index, std::uint64_t bytes);
+    ResidentRange range(BufferPool& pool, std::size_t index, std::uint64_t bytes);
 
     /// Waits for what its stream does.
     void finish();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "base/divide.hpp"
 #include "base/error.hpp"
@@ -35,34 +36,35 @@ void require_buffers_within(std::uint64_t limit, const KernelRun& run) {
 
 }  // namespace
 
-ResidentRange Stream::Room::range(Device& device, std::uint64_t bytes) {
+ResidentRange Stream::Room::range(BufferPool& pool, std::uint64_t bytes, MakeRoom make_room) {
   if (!buffer_ || buffer_->bytes() < bytes) {
     buffer_.reset();
-    buffer_ = device.make_buffer(place_, rounded_up(bytes));
+    buffer_ = pool.make(place_, rounded_up(bytes), make_room);
   }
   return {buffer_.get(), 0, bytes};
 }
 
-Stream::Stream(Device& device) : device_(device), commands_(device.make_commands()) {}
+Stream::Stream(Device& device, std::shared_ptr<BufferPool> pool)
+    : device_(device), pool_(std::move(pool)), commands_(device.make_commands()) {}
 
 std::span<std::byte> Stream::upload(const ResidentRange& to) {
   wait();
   if (uploads_.size() == pending_.size()) uploads_.emplace_back(Place::upload);
-  const ResidentRange from = uploads_[pending_.size()].range(device_, to.bytes);
+  const ResidentRange from = uploads_[pending_.size()].range(*pool_, to.bytes);
   pending_.push_back({from, to});
   return from.buffer->mapped().first(to.bytes);
 }
 
 // All kernels have parameters of their own, and take turns with the scratch.
-std::vector<Bindings> Stream::bindings_for(std::span<const KernelRun> kernels) {
+std::vector<Bindings> Stream::bindings_for(std::span<const KernelRun> kernels, MakeRoom make_room) {
   std::uint64_t parameter_bytes = 0, scratch_bytes = 0;
   for (const KernelRun& run : kernels) {
     require_buffers_within(device_.buffer_bytes_limit(), run);
     parameter_bytes += place_bytes(*run.dispatch);
     scratch_bytes = std::max(scratch_bytes, rounded_up(run.dispatch->scratch_bytes));
   }
-  ResidentRange parameters = parameters_.range(device_, parameter_bytes);
-  const ResidentRange scratch = scratch_.range(device_, scratch_bytes);
+  ResidentRange parameters = parameters_.range(*pool_, parameter_bytes, make_room);
+  const ResidentRange scratch = scratch_.range(*pool_, scratch_bytes, make_room);
   std::vector<Bindings> all;
   for (const KernelRun& run : kernels) {
     parameters.bytes = rounded_up(run.dispatch->parameters.size() * 4);
@@ -87,7 +89,7 @@ void Stream::record_parameters(std::span<const KernelRun> kernels,
                                std::span<const Bindings> bindings) {
   if (kernels.empty()) return;
   const ResidentRange& last = bindings.back()[parameters_slot].range;
-  const ResidentRange from = parameter_upload_.range(device_, last.offset + last.bytes);
+  const ResidentRange from = parameter_upload_.range(*pool_, last.offset + last.bytes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto bytes = std::as_bytes(std::span(kernels[i].dispatch->parameters));
     const std::uint64_t offset = bindings[i][parameters_slot].range.offset;
@@ -104,10 +106,10 @@ std::vector<KernelRun> Stream::kernels_of(std::span<const StreamWork> works) {
   return kernels;
 }
 
-bool Stream::make_room(std::span<const StreamWork> works) {
+bool Stream::make_room(std::span<const StreamWork> works, MakeRoom make_room) {
   wait();
   try {
-    bindings_for(kernels_of(works));
+    bindings_for(kernels_of(works), make_room);
     return true;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::run_failed) throw;
@@ -136,7 +138,7 @@ void Stream::run(std::span<const StreamWork> works, const ResidentRange* downloa
   downloaded_ = {};
   if (download != nullptr) {
     commands_->barrier();
-    const ResidentRange to = download_.range(device_, download->bytes);
+    const ResidentRange to = download_.range(*pool_, download->bytes);
     commands_->copy(*download, to);
     downloaded_ = to.buffer->mapped().first(to.bytes);
   }
@@ -217,7 +219,7 @@ void Stream::write(const ResidentRange& to, std::span<const std::byte> bytes) {
   wait();
   if (uploads_.empty()) uploads_.emplace_back(Place::upload);
   in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
-    const ResidentRange from = uploads_.front().range(device_, count);
+    const ResidentRange from = uploads_.front().range(*pool_, count);
     std::memcpy(from.buffer->mapped().data(), bytes.data() + at, count);
     copy(from, {to.buffer, to.offset + at, count});
   });
@@ -226,7 +228,7 @@ void Stream::write(const ResidentRange& to, std::span<const std::byte> bytes) {
 void Stream::read(const ResidentRange& from, std::span<std::byte> bytes) {
   wait();
   in_staging_steps(bytes.size(), [&](std::uint64_t at, std::uint64_t count) {
-    const ResidentRange to = download_.range(device_, count);
+    const ResidentRange to = download_.range(*pool_, count);
     copy({from.buffer, from.offset + at, count}, to);
     std::memcpy(bytes.data() + at, to.buffer->mapped().data(), count);
   });

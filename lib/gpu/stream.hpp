@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "gpu/buffer_pool.hpp"
 #include "gpu/commands.hpp"
 #include "gpu/device.hpp"
 
@@ -40,13 +42,15 @@ struct StreamWork {
 /// Commands. A stream that failed is not used again.
 class Stream {
  public:
-  /// The device must outlive it.
-  explicit Stream(Device& device);
+  /// The device must outlive it. The pool is the device's: what it keeps makes room for what the
+  /// stream needs.
+  Stream(Device& device, std::shared_ptr<BufferPool> pool);
+  explicit Stream(Device& device) : Stream(device, std::make_shared<BufferPool>(device)) {}
 
   /// Host memory whose bytes the next run() uploads to the range, before anything else.
   std::span<std::byte> upload(const ResidentRange& to);
   /// Makes room for what run() keeps for works on the device. Returns whether there is any.
-  bool make_room(std::span<const StreamWork> works);
+  bool make_room(std::span<const StreamWork> works, MakeRoom make_room);
   /// Does each work after the one before it, then downloads a range, if one is given. The device
   /// gets all of it together, or as much at a time as its pace allows. Returns when no more than a
   /// short piece of it is left to be done.
@@ -71,7 +75,8 @@ class Stream {
    public:
     explicit Room(Place place) : place_(place) {}
     /// Its first bytes; what it held is lost where it has to grow.
-    ResidentRange range(Device& device, std::uint64_t bytes);
+    ResidentRange range(BufferPool& pool, std::uint64_t bytes,
+                        MakeRoom make_room = MakeRoom::of_kept_also);
 
    private:
     Place place_;
@@ -79,7 +84,8 @@ class Stream {
   };
 
   static std::vector<KernelRun> kernels_of(std::span<const StreamWork> works);
-  std::vector<Bindings> bindings_for(std::span<const KernelRun> kernels);
+  std::vector<Bindings> bindings_for(std::span<const KernelRun> kernels,
+                                     MakeRoom make_room = MakeRoom::of_kept_also);
   void record_work(const StreamWork& work, std::span<const Bindings> bindings);
   void record_copies(std::span<const RangeCopy> copies);
   void record_parameters(std::span<const KernelRun> kernels, std::span<const Bindings> bindings);
@@ -92,6 +98,7 @@ class Stream {
   void take_times();
 
   Device& device_;
+  std::shared_ptr<BufferPool> pool_;
   // What a device may still use is freed after the commands, which wait for it.
   std::vector<Room> uploads_;
   Room download_{Place::download};

@@ -134,6 +134,9 @@ std::string DevicePlan::upload_and_run(SlotBytes inputs, std::uint64_t device_me
   gpu::ResidentWork work;
   std::string refusal = make_work(std::move(found), ranges, work);
   if (!refusal.empty()) return refusal;  // before anything is uploaded
+  if (!executor_.make_room(work))
+    return "the device has no room for the parameters of its kernels and their scratch of " +
+           counted(scratch, "byte");
   for (const std::size_t slot : plan_.slots_of(SlotKind::input))
     executor_.write(ranges[slot], inputs[slot]);
   executor_.execute_resident(std::span(&work, 1), times);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "gpu/commands.hpp"
 #include "gpu/dispatch.hpp"
@@ -248,6 +249,60 @@ TEST_CASE("record: work whose scratch does not fit the device's buffers is not m
         "bytes");
   gpu::DispatchTimes times;
   CHECK_THROWS_AS(executor.execute_resident(std::span(&work, 1), times), std::logic_error);
+}
+
+TEST_CASE("record: memory that nobody uses makes room for tiles, scratch and parameters") {
+  const Plan plan = plan_of_long_windows(85'000);
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  std::shared_ptr<gpu::ResidentBuffer> kept;
+  executor.give_up_with([&] { return std::exchange(kept, nullptr) != nullptr; });
+  const auto check = [&] {
+    record.device_room = record.device_bytes + 100'000;
+    CHECK(run_again(plan, *device, executor) == "");
+    executor.reset();
+    record.device_room = ~std::uint64_t{0};
+  };
+  { const auto unused = executor.make_resident_buffer(4 * mebibyte); }
+  check();
+  kept = executor.make_resident_buffer(4 * mebibyte);
+  check();
+  CHECK(text_of(record) == "");
+}
+
+TEST_CASE("record: a plan whose scratch has no room is refused before anything is uploaded") {
+  Plan plan = plan_of_long_windows(85'000);
+  plan.slots.push_back({SlotKind::temporary, "", {}, 1, 4});  // so its tensors stay on the device
+  Record record;
+  record.device_room = mebibyte;  // for its tensors
+  CHECK(run(plan, record, 0) ==
+        "the device has no room for the parameters of its kernels and their scratch of 1360000 "
+        "bytes");
+  CHECK(record.submissions == 0);
+}
+
+TEST_CASE("record: two works take turns with one scratch rather than that constants are given up") {
+  const Plan plan = plan_of_long_windows(85'000);
+  Record record;
+  const auto device = make_recorded_device(record);
+  gpu::Executor executor(*device);
+  int given_up = 0;
+  executor.give_up_with([&] { return given_up++ == 0; });
+  const auto input = device->make_resident_buffer(90'000 * 4),
+             output = device->make_resident_buffer(85'000 * 4);
+  gpu::ResidentWork work;
+  REQUIRE(
+      DevicePlan(plan, *device, executor)
+          .make_resident_work(std::array<gpu::ResidentRange, 2>{{{input.get(), 0, 90'000 * 4},
+                                                                 {output.get(), 0, 85'000 * 4}}},
+                              work) == "");
+  executor.submit_resident(std::span(&work, 1));
+  record.device_room = record.device_bytes + mebibyte;
+  executor.submit_resident(std::span(&work, 1));
+  executor.finish_resident();
+  CHECK(given_up == 0);
+  CHECK(text_of(record) == "");
 }
 
 // Each kernel alone would be less than the pace allows.
