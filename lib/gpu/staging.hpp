@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "base/error.hpp"
 #include "base/threshold.hpp"
 #include "gpu/device.hpp"
 
@@ -13,6 +15,12 @@ namespace dmlop::gpu {
 
 /// A dispatch that takes longer than this has hung.
 inline constexpr std::uint64_t timeout_seconds = 120;
+
+/// What a device says of all that comes after such a dispatch.
+inline Error hanging(const DeviceInfo& device) {
+  return {ErrorKind::device_lost, device.spec() + " hangs: a dispatch did not end within " +
+                                      std::to_string(timeout_seconds) + " s"};
+}
 
 /// Bytes of the buffer that holds `bytes`: kernels read and write whole vectors of 16.
 constexpr std::uint64_t rounded_up(std::uint64_t bytes) {

@@ -61,4 +61,10 @@ void Buffer::grow(std::uint64_t bytes) {
   size_ = bytes;
 }
 
+void Buffer::abandon() {
+  static_cast<void>(resource_.Detach());
+  mapped_ = nullptr;
+  size_ = 0;
+}
+
 }  // namespace dmlop::gpu::d3d12

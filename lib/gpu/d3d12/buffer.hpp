@@ -16,6 +16,8 @@ class Buffer {
   /// Makes the buffer at least `bytes` large; its content is lost when it grows, and is then
   /// undefined. Errors: run_failed, device_lost.
   void grow(std::uint64_t bytes);
+  /// Leaves its memory to the device for good.
+  void abandon();
   ID3D12Resource* resource() const { return resource_.Get(); }
   D3D12_GPU_VIRTUAL_ADDRESS address() const { return resource_->GetGPUVirtualAddress(); }
   /// Host address; null for Place::device.

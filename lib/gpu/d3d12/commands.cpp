@@ -35,9 +35,15 @@ void require_room(const Context& context, std::uint64_t bytes) {
 class Direct3DBuffer : public ResidentBuffer {
  public:
   Direct3DBuffer(Context& context, Place place, std::uint64_t bytes)
-      : ResidentBuffer(bytes), place_(place), buffer_(*context.device.Get(), place) {
+      : ResidentBuffer(bytes),
+        context_(context),
+        place_(place),
+        buffer_(*context.device.Get(), place) {
     if (place == Place::device) require_room(context, bytes);
     buffer_.grow(rounded_up(bytes) + 2 * first());
+  }
+  ~Direct3DBuffer() override {
+    if (context_.hung) buffer_.abandon();
   }
   std::span<std::byte> mapped() override { return {buffer_.data(), bytes()}; }
   ID3D12Resource* resource() const { return buffer_.resource(); }
@@ -46,6 +52,7 @@ class Direct3DBuffer : public ResidentBuffer {
   bool is_on_device() const { return place_ == Place::device; }
 
  private:
+  Context& context_;
   Place place_;
   Buffer buffer_;
 };
@@ -81,7 +88,15 @@ class Direct3DCommands : public Commands {
     ticks_.grow(timestamp_bytes);
   }
 
-  ~Direct3DCommands() override { become_idle(); }
+  ~Direct3DCommands() override {
+    if (becomes_idle()) return;
+    context_.hung = true;  // so that the copies are abandoned, too
+    fence_.abandon();
+    ticks_.abandon();
+    static_cast<void>(queries_.Detach());
+    static_cast<void>(commands_.Detach());
+    static_cast<void>(allocator_.Detach());
+  }
 
   void begin() override {
     check(allocator_->Reset(), "resetting a command allocator", &device_);
@@ -156,7 +171,7 @@ class Direct3DCommands : public Commands {
     try {
       wait_for_fence();
     } catch (...) {
-      become_idle();
+      if (!becomes_idle()) context_.hung = true;
       throw;
     }
   }
@@ -206,10 +221,13 @@ class Direct3DCommands : public Commands {
     return address_of(read);
   }
 
-  void become_idle() {
-    for (std::uint64_t waited = 0; busy_ && !timed_out_ && waited < timeout_seconds * 1000;
+  // False where commands may still run. A lost device runs none.
+  bool becomes_idle() {
+    const auto gives_up = [&] { return timed_out_ || context_.hung; };
+    for (std::uint64_t waited = 0; busy_ && !gives_up() && waited < timeout_seconds * 1000;
          waited += step_milliseconds)
       busy_ = !fence_.wait(step_milliseconds);
+    return !busy_;
   }
 
   void wait_for_fence() {

@@ -1,6 +1,7 @@
 // What a Direct3D 12 device and its streams share.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "gpu/d3d12/api.hpp"
@@ -19,6 +20,15 @@ struct Context {
   Pace pace;
   ComPtr<IDXGIAdapter3> adapter;  // null where the system does not tell of its memory
   DebugMessages messages;
+  // A dispatch did not end: what it may use is left to it, and nothing more is run.
+  std::atomic<bool> hung{false};
+
+  ~Context() {
+    if (!hung) return;
+    static_cast<void>(pipelines.release());
+    static_cast<void>(queue.Detach());
+    static_cast<void>(device.Detach());
+  }
 
   /// What the system lets this program have now, of the device's own memory.
   MemoryBudget memory() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/d3d12/commands.hpp"
+#include "gpu/staging.hpp"
 
 namespace dmlop::gpu::d3d12 {
 namespace {
@@ -27,8 +28,12 @@ class Direct3DDevice : public Device {
   // Every device has room for the buffers of a kernel.
   std::string refusal() const override { return ""; }
   void prepare(const Dispatch& dispatch) override { context_.pipelines->find(dispatch); }
-  std::unique_ptr<Commands> make_commands() override { return d3d12::make_commands(context_); }
+  std::unique_ptr<Commands> make_commands() override {
+    check_alive();
+    return d3d12::make_commands(context_);
+  }
   std::unique_ptr<ResidentBuffer> make_buffer(Place place, std::uint64_t bytes) override {
+    check_alive();
     return d3d12::make_buffer(context_, place, bytes);
   }
   Pace& pace() override { return context_.pace; }
@@ -42,6 +47,10 @@ class Direct3DDevice : public Device {
   }
 
  private:
+  void check_alive() const {
+    if (context_.hung) throw hanging(info_);
+  }
+
   // Work comes in short pieces (gpu/launches.hpp). Where one takes longer than Windows allows, on a
   // slow or a busy GPU, it is not to cost the device; a driver that does not accept this is asked
   // without.

@@ -26,4 +26,9 @@ bool Fence::wait(DWORD milliseconds) {
   return fence_->GetCompletedValue() >= value_;
 }
 
+void Fence::abandon() {
+  static_cast<void>(fence_.Detach());
+  event_ = nullptr;
+}
+
 }  // namespace dmlop::gpu::d3d12

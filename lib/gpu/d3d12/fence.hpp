@@ -13,12 +13,16 @@ class Fence {
   explicit Fence(Context& context);
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;
-  ~Fence() { CloseHandle(event_); }
+  ~Fence() {
+    if (event_ != nullptr) CloseHandle(event_);
+  }
 
   /// Marks the end of what the queue was given.
   void signal();
   /// True when the end is reached, or the device lost: that completes every fence.
   bool wait(DWORD milliseconds);
+  /// Leaves it to the device for good: the end may still be reached.
+  void abandon();
 
  private:
   Context& context_;

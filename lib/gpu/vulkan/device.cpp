@@ -100,9 +100,7 @@ class VulkanDevice : public Device {
 
  private:
   void check_alive() const {
-    if (!context_.hung) return;
-    throw Error(ErrorKind::device_lost, info_.spec() + " hangs: a dispatch did not end within " +
-                                            std::to_string(timeout_seconds) + " s");
+    if (context_.hung) throw hanging(info_);
   }
 
   void find_queue() {
