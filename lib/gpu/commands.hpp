@@ -36,6 +36,20 @@ inline constexpr std::size_t binds_most = 64;
 enum class Moment : std::uint8_t { begin, uploaded, computed, end };
 inline constexpr std::size_t moment_count = 4;
 
+/// Seconds from each moment to the next, by a clock that begins anew after `last_tick`. None where
+/// the clock runs backwards: half of its ticks or more seem to have passed.
+inline std::optional<std::array<double, moment_count - 1>> seconds_between(
+    const std::array<std::uint64_t, moment_count>& ticks, double seconds_per_tick,
+    std::uint64_t last_tick = ~std::uint64_t{0}) {
+  std::array<double, moment_count - 1> seconds;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const std::uint64_t passed = (ticks[i + 1] - ticks[i]) & last_tick;
+    if (passed > last_tick / 2) return std::nullopt;
+    seconds[i] = static_cast<double>(passed) * seconds_per_tick;
+  }
+  return seconds;
+}
+
 /// A list of commands that a device is given as a whole. It is begun, recorded, submitted and
 /// waited for, again and again. Errors of all calls: run_failed or device_lost, naming what was
 /// being done; of wait() also as check_for_stop(). The destructor waits for what is in flight.
@@ -58,7 +72,8 @@ class Commands {
   virtual void submit(const std::string& doing) = 0;
   /// Waits for what was submitted; the host then sees what was copied to it.
   virtual void wait() = 0;
-  /// Seconds from each moment to the next, of what was waited for; none without a clock.
+  /// Seconds from each moment to the next, of what was waited for; none without a clock, or
+  /// with one that runs backwards.
   virtual std::optional<std::array<double, moment_count - 1>> seconds() const = 0;
 };
 

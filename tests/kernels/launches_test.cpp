@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <map>
+#include <optional>
 
+#include "gpu/commands.hpp"
 #include "random.hpp"
 
 namespace dmlop::test::launches_test {
@@ -106,6 +109,18 @@ TEST_CASE("launches: the pace finds what a device does in about a tenth of a sec
   CHECK(pace.work() <= std::uint64_t{1} << 48);
   for (int i = 0; i < 100; ++i) pace.took(pace.work(), 1000);
   CHECK(pace.work() >= gpu::Pace::least_work / 8);
+}
+
+TEST_CASE("launches: ticks become seconds, and none where the clock runs backwards") {
+  using Ticks = std::array<std::uint64_t, gpu::moment_count>;
+  using Seconds = std::array<double, gpu::moment_count - 1>;
+  constexpr std::uint64_t last = (std::uint64_t{1} << 36) - 1;
+  const Ticks usual{1000, 1002, 1002, 1010}, backwards{1000, 1002, 1001, 1010};
+  CHECK(gpu::seconds_between(usual, 0.5) == Seconds{1, 0, 4});
+  CHECK(gpu::seconds_between(usual, 0.5, last) == Seconds{1, 0, 4});
+  CHECK(gpu::seconds_between(backwards, 0.5) == std::nullopt);
+  CHECK(gpu::seconds_between(backwards, 0.5, last) == std::nullopt);
+  CHECK(gpu::seconds_between(Ticks{last - 1, last, 1, 3}, 0.5, last) == Seconds{0.5, 1, 1});
 }
 
 }  // namespace

@@ -180,10 +180,7 @@ class Direct3DCommands : public Commands {
     if (context_.seconds_per_tick == 0) return std::nullopt;
     std::array<std::uint64_t, moment_count> ticks;
     std::memcpy(ticks.data(), ticks_.data(), timestamp_bytes);
-    std::array<double, moment_count - 1> seconds;
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-      seconds[i] = static_cast<double>(ticks[i + 1] - ticks[i]) * context_.seconds_per_tick;
-    return seconds;
+    return seconds_between(ticks, context_.seconds_per_tick);
   }
 
  private:

@@ -160,10 +160,7 @@ class VulkanCommands : public Commands {
   std::optional<std::array<double, moment_count - 1>> seconds() const override {
     const auto ticks = timestamps();
     if (!ticks) return std::nullopt;
-    std::array<double, moment_count - 1> seconds;
-    for (std::size_t i = 0; i < seconds.size(); ++i)
-      seconds[i] = seconds_between((*ticks)[i], (*ticks)[i + 1]);
-    return seconds;
+    return seconds_between(*ticks, context_.seconds_per_tick, context_.timestamp_mask);
   }
 
  private:
@@ -251,10 +248,6 @@ class VulkanCommands : public Commands {
         vkGetQueryPoolResults(context_.device, queries_, 0, moment_count, sizeof ticks,
                               ticks.data(), sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
     return result == VK_SUCCESS ? std::optional(ticks) : std::nullopt;
-  }
-
-  double seconds_between(std::uint64_t begin, std::uint64_t end) const {
-    return static_cast<double>((end - begin) & context_.timestamp_mask) * context_.seconds_per_tick;
   }
 
   Context& context_;
