@@ -312,6 +312,7 @@ bool is_dispatchable(Address address) {
 }
 
 void explain_binding_table(const void* desc, Diagnostics& findings) {
+  if (desc == nullptr) return;  // an empty table is allowed
   MemoryReader memory(findings);
   const auto table =
       memory.read<BindingTableDesc>(address_of(desc), "desc", "DML_BINDING_TABLE_DESC");
