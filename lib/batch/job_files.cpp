@@ -1,13 +1,19 @@
 #include "batch/job_files.hpp"
 
+#include <filesystem>
 #include <set>
 
 #include "base/file.hpp"
 #include "base/parallel.hpp"
+#include "base/path.hpp"
 #include "base/system_file.hpp"
 #include "batch/digest.hpp"
+#include "graph/edge_names.hpp"
+#include "graph/files.hpp"
 #include "job/file_names.hpp"
+#include "job/folder.hpp"
 #include "model/open.hpp"
+#include "model/reading.hpp"
 #include "onnx/onnx_model.hpp"
 #include "spec/facts.hpp"
 #include "spec/spec.hpp"
@@ -26,118 +32,153 @@ struct Source {
   std::shared_ptr<const json::Value> root;
 };
 
-/// A description, model or graph in a file of its own; nothing if it is none in JSON.
-std::optional<Source> source_in(const std::string& path, const SharedConfinement& confinement) {
-  Diagnostics ignored;
-  std::string text = json::read_text(PinnedFile(confinement, path));
-  const auto file = parse_op_or_model(json::Source{path}, std::move(text), ignored);
-  return file ? std::optional(Source{file->document, file->root()}) : std::nullopt;
-}
-
-void add_path(const json::Value* value, const std::string& file, std::vector<std::string>& paths) {
-  const bool is_path = value != nullptr && value->kind == Kind::string && !value->text.empty() &&
-                       value->text.find('\0') == std::string::npos;
-  if (is_path) paths.push_back(path_beside(file, path_of(value->text)));
-}
-
-void add_sources_of_model(const json::Value& root, const std::string& file,
-                          std::vector<std::string>& paths) {
-  const json::Value* resources = root.find("resources");
-  if (resources == nullptr) return;
-  for (const json::Member& resource : resources->members) {
-    const json::Value* values = resource.value.find("initialValues");
-    if (values != nullptr) add_path(values->find("sourcePath"), file, paths);
-  }
-}
-
-void add_members(const json::Value* list, const std::string& file,
-                 std::vector<std::string>& paths) {
-  if (list == nullptr) return;
-  for (const json::Member& member : list->members) add_path(&member.value, file, paths);
-}
-
-// Of a description, the files that it reads.
-void add_inputs(const json::Value& root, const std::string& file, std::vector<std::string>& paths) {
-  const json::Value* type = root.find("type");
-  const OperatorSpec* spec =
-      type == nullptr ? nullptr : find_spec(without_operator_prefix(type->text));
-  const json::Value* bindings = root.find("bindings");
-  if (bindings == nullptr) return;
-  for (const json::Member& member : bindings->members) {
-    const std::string_view name = std::string_view(member.name).substr(0, member.name.find('['));
-    const FieldSpec* field = spec == nullptr ? nullptr : spec->find_field(name);
-    if (field == nullptr || !field->is_output()) add_path(&member.value, file, paths);
-  }
-}
-
-void add_sources_of(const Source& source, std::vector<std::string>& paths) {
-  const std::string& file = source.document->file();
-  if (is_model(*source.root)) return add_sources_of_model(*source.root, file, paths);
-  add_inputs(*source.root, file, paths);
-  add_members(source.root->find("constants"), file, paths);
-}
-
-/// The names of a graph's inputs; nothing if they are not known.
-using InputNames = std::optional<std::set<std::string>>;
-
-InputNames input_names(const json::Value& root) {
-  const json::Value* inputs = root.find("inputs");
-  if (!is_graph(root) || inputs == nullptr) return std::nullopt;
-  std::set<std::string> names;
-  for (const json::Value& input : inputs->items) {
-    const json::Value* name = input.kind == Kind::object ? input.find("name") : &input;
-    if (name != nullptr) names.insert(name->text);
-  }
-  return names;
-}
-
-InputNames input_names(const onnx::OnnxModel& model) {
-  std::set<std::string> names;
-  for (const onnx::ValueInfo& input : model.inputs) names.emplace(input.name);
-  return names;
-}
-
-/// Adds what the file of a job names: its description, model, graph or ONNX model. Returns the
-/// inputs of a graph.
-InputNames add_sources_in(const BatchJob& job, std::vector<std::string>& paths) {
-  const std::string& path = job.request.description_path;
-  if (path.empty() || path.ends_with(".bin")) return std::nullopt;
-  const SharedConfinement& confinement = job.request.confinement;
-  try {
-    Diagnostics ignored;
-    if (!onnx::is_named_onnx(path)) {
-      const auto source = source_in(path, confinement);
-      if (!source) return std::nullopt;
-      add_sources_of(*source, paths);
-      return input_names(*source->root);
+/// The files that a job reads. A path that is refused is not even looked up.
+class ReadFiles {
+ public:
+  explicit ReadFiles(const BatchJob& job) : job_(job) {
+    if (job.document) paths.push_back(job.document->file());
+    const std::string& description = job.request.description_path;
+    if (!description.empty()) paths.push_back(description);
+    if (has_job_folder(description)) add_settings(to_path(description).parent_path());
+    description.empty() ? add_job_itself() : add_description(description);
+    add_named();
+    for (const Diagnostic& finding : job.findings) {
+      if (finding.kind == ErrorKind::io_failed) failure = finding.message;
     }
-    if (const auto model = onnx::open_onnx(path, ignored, confinement)) {
-      const std::vector<std::string> files = onnx::external_files(*model);
-      paths.insert(paths.end(), files.begin(), files.end());
-      return input_names(*model);
-    }
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
   }
-  return std::nullopt;
-}
 
-std::vector<std::string> paths_of(const BatchJob& job) {
   std::vector<std::string> paths;
-  if (job.document) paths.push_back(job.document->file());
-  if (!job.request.description_path.empty()) paths.push_back(job.request.description_path);
-  const FolderFiles& found = job.request.found;
-  for (const auto* files : {&job.request.expected, &found.inputs, &found.expected}) {
-    for (const NamedFile& file : *files) paths.push_back(file.path);
+  std::string failure;  // of the system, so that a file may be missing among the paths
+
+ private:
+  void add_settings(const std::filesystem::path& folder) {
+    for (const char* name : {"tol.json", "job.json"}) paths.push_back(to_text(folder / name));
   }
-  if (job.document && job.request.description_path.empty())
-    add_sources_of({job.document, job.root}, paths);
-  const InputNames inputs = add_sources_in(job, paths);
-  for (const NamedFile& file : job.request.inputs) {
-    if (!file.random && (!inputs || inputs->contains(file.tensor))) paths.push_back(file.path);
+
+  void add_job_itself() {
+    if (job_.document) add_source({job_.document, job_.root});
   }
-  return paths;
-}
+
+  // What is wrong names no files: its job says so.
+  void add_description(const std::string& path) {
+    std::error_code ignored;
+    const bool is_pipe = std::filesystem::is_fifo(to_path(path), ignored);
+    if (is_pipe) return;  // what its job is to read would be gone
+    try {
+      Diagnostics findings;
+      const SharedConfinement& confinement = job_.request.confinement;
+      if (onnx::is_named_onnx(path)) {
+        if (const auto model = onnx::open_onnx(path, findings, confinement)) add_model(*model);
+      } else if (path.ends_with(".bin")) {
+        const auto opened = open_graph(path, "", findings, confinement);
+        if (opened && opened->graph) add_inputs(opened->graph->inputs);
+      } else {
+        std::string text = json::read_text(PinnedFile(confinement, path));
+        const auto file = parse_op_or_model(json::Source{path}, std::move(text), findings);
+        if (file) add_source({file->document, file->root()});
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) throw;
+      if (error.kind() == ErrorKind::io_failed) failure = error.what();
+    }
+  }
+
+  void add_model(const onnx::OnnxModel& model) {
+    const std::vector<std::string> files = onnx::external_files(model);
+    paths.insert(paths.end(), files.begin(), files.end());
+    for (const onnx::ValueInfo& input : model.inputs) inputs_.emplace(input.name);
+  }
+
+  void add_source(const Source& source) {
+    const json::Value& root = *source.root;
+    const std::string& file = source.document->file();
+    if (is_model(root)) return add_dispatchables_and_resources(root, file);
+    is_graph(root) ? add_graph(root, file) : add_operator(root, file);
+  }
+
+  void add_dispatchables_and_resources(const json::Value& root, const std::string& file) {
+    const auto add_source_path = [&](const json::Value* object) {
+      const json::Value* path = object == nullptr ? nullptr : object->find("sourcePath");
+      if (path != nullptr && path->kind == Kind::string)
+        add_text(ModelReading::native_path(path->text), file);
+    };
+    const auto for_each = [&](const char* name, const auto& action) {
+      const json::Value* list = root.find(name);
+      if (list == nullptr) return;
+      for (const json::Member& member : list->members) action(member.value);
+    };
+    for_each("dispatchables", [&](const json::Value& each) { add_source_path(&each); });
+    for_each("resources",
+             [&](const json::Value& each) { add_source_path(each.find("initialValues")); });
+  }
+
+  void add_graph(const json::Value& root, const std::string& file) {
+    if (const json::Value* constants = root.find("constants")) {
+      for (const json::Member& member : constants->members) add_value(member.value, file);
+    }
+    const json::Value* inputs = root.find("inputs");
+    if (inputs == nullptr) return;
+    std::vector<std::string> names;
+    for (const json::Value& input : inputs->items) {
+      const json::Value* name = input.kind == Kind::object ? input.find("name") : &input;
+      if (name != nullptr) names.push_back(name->text);
+    }
+    add_inputs(names);
+  }
+
+  void add_operator(const json::Value& root, const std::string& file) {
+    const json::Value* type = root.find(root.find("type") != nullptr ? "type" : "Type");
+    const OperatorSpec* spec =
+        type == nullptr ? nullptr : find_spec(without_operator_prefix(type->text));
+    if (spec == nullptr) return;
+    for (const FieldSpec& field : spec->fields) {
+      if (field.is_input()) inputs_.insert(field.name);
+    }
+    const json::Value* bindings = root.find("bindings");
+    if (bindings == nullptr) return;
+    for (const json::Member& member : bindings->members) {
+      if (inputs_.contains(member.name)) add_value(member.value, file);
+    }
+  }
+
+  void add_inputs(const std::vector<std::string>& edges) {
+    for (const std::string& edge : edges) {
+      inputs_.insert(edge);
+      inputs_.insert(edge_file_name(edge));
+    }
+  }
+
+  // A path, or those of an array of tensors.
+  void add_value(const json::Value& value, const std::string& file) {
+    for (const json::Value& item : value.items) add_value(item, file);
+    if (value.kind == Kind::string) add_text(path_of(value.text), file);
+  }
+
+  void add_text(const std::string& text, const std::string& file) {
+    if (text.empty() || text.find('\0') != std::string::npos) return;
+    const SharedConfinement& confinement = job_.request.confinement;
+    if (confinement && confinement->problem_of_text(text)) return;
+    paths.push_back(path_beside(file, text));
+  }
+
+  // The files that the job names itself, or that lie beside its description.
+  void add_named() {
+    const FolderFiles& found = job_.request.found;
+    for (const auto* files : {&job_.request.expected, &found.expected}) {
+      for (const NamedFile& file : *files) paths.push_back(file.path);
+    }
+    for (const auto* files : {&job_.request.inputs, &found.inputs}) {
+      for (const NamedFile& file : *files) {
+        const bool is_input =
+            inputs_.contains(file.tensor) || inputs_.contains(field_of_file(file.tensor));
+        if (!file.random && is_input) paths.push_back(file.path);
+      }
+    }
+  }
+
+  const BatchJob& job_;
+  std::set<std::string> inputs_;  // of the operator or graph, as their files are called, too
+};
 
 }  // namespace
 
@@ -146,19 +187,31 @@ bool JobFiles::are_of(const Manifest& manifest) {
   return unread_ != nullptr;
 }
 
+// What fails does so for whoever asks, because the files of the rest are not known.
 void JobFiles::read_all() {
   const std::scoped_lock lock(reading_mutex_);
+  if (failure_) std::rethrow_exception(failure_);
   if (!unread_) return;
-  while (auto job = unread_->next()) {
-    check_for_stop();
-    job->number = ++read_;
-    add(*job);
+  try {
+    for (std::uint32_t number = 1; auto job = unread_->next(); ++number) {
+      check_for_stop();
+      job->number = number;
+      add(*job);
+    }
+    unread_.reset();
+  } catch (...) {
+    failure_ = std::current_exception();
+    throw;
   }
-  unread_.reset();
 }
 
 void JobFiles::add(const BatchJob& job) {
-  for (const std::string& path : paths_of(job)) {
+  const ReadFiles files(job);
+  if (!files.failure.empty()) {
+    const std::scoped_lock lock(mutex_);
+    failures_.emplace(job.number, files.failure);
+  }
+  for (const std::string& path : files.paths) {
     if (!shared_as_written_.contains(path) && !may_have_several_writers(path))
       add(path, job.number);
   }
@@ -171,6 +224,12 @@ void JobFiles::add(const std::string& path, std::uint32_t number) {
   if (first == 0 || first == number) return;
   shared_.add(digest, number);
   if (shared_as_written_.size() < kept_most) shared_as_written_.insert(path);
+}
+
+void JobFiles::require_known(const BatchJob& job) {
+  const std::scoped_lock lock(mutex_);
+  const auto failure = failures_.find(job.number);
+  if (failure != failures_.end()) throw Error(ErrorKind::io_failed, failure->second);
 }
 
 bool JobFiles::is_of_another(const std::string& path, const BatchJob& job) {

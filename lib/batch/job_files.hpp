@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -19,10 +21,13 @@ class JobFiles {
   /// Whose files they are. All are read when the first one is asked for, so that a batch that
   /// writes nothing does not. False where jobs can be read once only: then add() each as it comes.
   bool are_of(const Manifest& manifest);
-  /// Adds the files that a job names. What cannot be read names none: its job reports that itself.
+  /// Adds the files that a job names. What is wrong names none: its job reports that itself.
   void add(const BatchJob& job);
   /// Whether another job than this one reads the file. Errors: as Manifest::next(), interrupted.
   bool is_of_another(const std::string& path, const BatchJob& job);
+  /// Errors: io_failed if the system failed when the files of this job were looked for. They may be
+  /// replaced meanwhile, so it is not to run, even if it can be read now.
+  void require_known(const BatchJob& job);
 
  private:
   void read_all();
@@ -30,11 +35,12 @@ class JobFiles {
 
   std::mutex reading_mutex_;
   std::unique_ptr<Manifest> unread_;  // null: all files are known, or come one by one
-  std::uint32_t read_ = 0;            // jobs of it
+  std::exception_ptr failure_;        // why not all of them are known
   std::mutex mutex_;
-  DigestTable first_;                        // with the number of the first job that names it
-  DigestTable shared_;                       // those that several jobs name
-  std::set<std::string> shared_as_written_;  // some of these; only add() uses it
+  DigestTable first_;                              // with the number of the first job that names it
+  DigestTable shared_;                             // those that several jobs name
+  std::map<std::uint32_t, std::string> failures_;  // by the numbers of jobs
+  std::set<std::string> shared_as_written_;        // some of these; only add() uses it
 };
 
 }  // namespace dmlop

@@ -93,7 +93,6 @@ class JobRun {
       const Deadline deadline(options_.timeout_seconds, "--timeout");
       if (!prepare()) return;
     }
-    // It may read all jobs of the batch, for which one of them does not pay.
     if (!claim_files()) return;
     const Deadline deadline(options_.timeout_seconds, "--timeout");
     if (!done_before()) execute();
@@ -254,8 +253,12 @@ class JobRun {
   // Returns false if a file that the job is to write belongs to another one.
   bool claim_files() {
     Diagnostics findings;
+    const auto before = Clock::now();
     claim_outputs(job_, *checked_, options_, updates_, outputs_, files_, findings);
+    start_ +=
+        Clock::now() - before;  // it may have read all jobs of the batch, which is not its own time
     if (!findings.empty()) report(findings);
+    if (findings.empty()) files_.require_known(job_);
     return findings.empty();
   }
 

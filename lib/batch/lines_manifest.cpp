@@ -10,11 +10,14 @@ namespace {
 
 class LinesManifest : public Manifest {
  public:
-  explicit LinesManifest(ManifestSource source)
-      : source_(std::move(source)), lines_(source_.path, json::max_text_bytes) {}
+  /// Opens the list, so that one that cannot be read is said at once.
+  explicit LinesManifest(ManifestSource source) : source_(std::move(source)) { open(); }
+  LinesManifest(const LinesManifest&) = delete;
+  LinesManifest& operator=(const LinesManifest&) = delete;
 
   std::optional<BatchJob> next() override {
-    while (auto line = lines_.next()) {
+    if (!lines_) open();
+    while (auto line = lines_->next()) {
       ++number_;
       if (line->is_too_long) return too_long_job();
       if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -23,11 +26,17 @@ class LinesManifest : public Manifest {
     return std::nullopt;
   }
   std::unique_ptr<Manifest> again() const override {
-    if (source_.path == "-" || !lines_.is_regular()) return nullptr;
-    return std::make_unique<LinesManifest>(source_);
+    if (source_.path == "-" || !lines_ || !lines_->is_regular()) return nullptr;
+    return std::unique_ptr<Manifest>(new LinesManifest(source_, Unopened()));
   }
 
  private:
+  // Most copies are never read, and a batch may have many lists.
+  struct Unopened {};
+  LinesManifest(const ManifestSource& source, Unopened) : source_(source) {}
+
+  void open() { lines_.emplace(source_.path, json::max_text_bytes); }
+
   BatchJob too_long_job() const {
     BatchJob job{
         .id = made_up_id(), .place = source_.path + ":" + std::to_string(number_), .line = number_};
@@ -60,7 +69,7 @@ class LinesManifest : public Manifest {
   std::string made_up_id() const { return source_.id_of(made_up_name()); }
 
   ManifestSource source_;
-  LineReader lines_;
+  std::optional<LineReader> lines_;
   std::uint32_t number_ = 0;
 };
 

@@ -1,6 +1,5 @@
 #include "batch/onnx_job.hpp"
 
-
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "batch/record_json.hpp"

@@ -149,6 +149,17 @@ class Collector {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
+// Whether two paths name different files, whatever folder they were named from.
+bool are_other_files(const std::string& a, const std::string& b) {
+  const auto written = [](std::string path) {
+    std::ranges::replace(path, '\\', '/');
+    return "/" + to_path(path).lexically_normal().generic_string();
+  };
+  if (a.empty() || b.empty()) return false;
+  const std::string first = written(a), second = written(b);
+  return !first.ends_with(second) && !second.ends_with(first);
+}
+
 /// Combines the results of several files.
 class Merger {
  public:
@@ -166,8 +177,7 @@ class Merger {
     const bool is_worse_kept = is_worse(kept, result);
     // It is no disagreement if one run did not reach a job and another did.
     const bool both_ended = kept.status != Status::not_run && result.status != Status::not_run;
-    const bool are_placed = !kept.place.empty() && !result.place.empty();
-    if (both_ended && are_placed && kept.location().file != result.location().file)
+    if (both_ended && are_other_files(kept.location().file, result.location().file))
       warn_of_namesake(kept, place, result, path);
     if (rule_ == Disagreement::worst_counts) {
       if (both_ended && (is_worse_kept || is_worse(result, kept))) warn(kept, place, result, path);
@@ -384,7 +394,9 @@ std::vector<BatchResult> merge_results(const std::vector<std::string>& paths, Di
   std::vector<std::string> devices;
   for (const std::string& path : paths) {
     RecordedResults recorded = read_results(path);
-    jobs.add(recorded, path, diagnostics);
+    // A rerun may have chosen some of the jobs.
+    const bool is_rerun = rule == Disagreement::latest_counts && shards.contains(recorded.shard);
+    if (!is_rerun) jobs.add(recorded, path, diagnostics);
     if (lacks_outcome(recorded))
       diagnostics.push_back({.kind = ErrorKind::run_failed,
                              .file = path,

@@ -176,6 +176,13 @@ TEST_CASE("--merge: shards of other jobs are not shards of one batch") {
     merged("its shards have other jobs than those in 0.jsonl");
     shard("1/2", {"a", "b", "c"}, list, {"--exclude", "b"});
     merged("its shards have 2 jobs, but 3 in 0.jsonl");
+    shard("1/2", {"a", "b", "c"}, list);
+    REQUIRE(folder
+                .batch({list, "--shard", "1/2", "--results", "rerun.jsonl", "--filter", "none",
+                        "--allow-empty"})
+                .code == 0);
+    CHECK(folder.batch({"--merge", "0.jsonl", "1.jsonl", "rerun.jsonl", "--latest"}).code == 0);
+    CHECK(folder.batch({"--merge", "0.jsonl", "1.jsonl", "rerun.jsonl"}).code == 5);
   }
 }
 
@@ -190,6 +197,12 @@ TEST_CASE("--merge: jobs of two places with one id count as one, with a warning"
   CHECK(contains(folder.last.error, warning));
   folder.merge({"a.jsonl", "b.jsonl"}, {"--latest"});
   CHECK(contains(folder.last.error, warning));
+  for (const char* other : {"./x/p/op.json", "/ci/x/p/op.json", "x\\p\\op.json", ""}) {
+    CAPTURE(other);
+    folder.write("b.jsonl", record_line_of("p", other) + summary_line());
+    folder.merge({"a.jsonl", "b.jsonl"});
+    CHECK(folder.last.error == "");
+  }
   // Lines of a list move when others are added.
   folder.write("a.jsonl", record_line_of("p", "jobs.jsonl:1") + summary_line());
   folder.write("b.jsonl", record_line_of("p", "jobs.jsonl:2") + summary_line());

@@ -1,6 +1,13 @@
 // No job writes a file that another job of the batch reads: jobs run in any order.
 #include <doctest/doctest.h>
 
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
+
+#include <fstream>
+#include <thread>
+
 #include "batch.hpp"
 
 namespace dmlop::test::batch_shared_files_test {
@@ -52,6 +59,51 @@ TEST_CASE("an output that another job would write, too, is nobody's until that j
   CHECK(folder.run({"jobs.jsonl", "--filter", "graph"}).statuses() == "graph PASSED");
 }
 
+TEST_CASE("all that jobs read is kept: arrays of tensors, files of models, settings") {
+  const BatchFolder folder({writer("array", "w.npy"), writer("source", "data/source.npy"),
+                            writer("settings", "cases/b/tol.json"),
+                            writer("nobodys", "input.npy")});
+  folder.write("w.npy", folder.read("x.npy"));
+  folder.write("input.npy", folder.read("x.npy"));
+  folder.write("data/source.npy", folder.read("x.npy"));
+  folder.write(
+      "join.jsonl",
+      R"({"id": "join", "type": "JOIN", "desc": {"Axis": 0}, "bindings": {"InputTensors": ["x.npy", "w.npy"]}, "expect": "joined.npy"})");
+  folder.write("joined.npy", float_npy("(6,)", {1, 2, 3, 1, 2, 3}));
+  folder.write("models/model.json", R"({"resources": {"r": {"initialValuesDataType": "FLOAT32",
+      "initialValues": {"sourcePath": "..\\data\\source.npy"}, "sizeInBytes": 12}},
+      "dispatchables": {}, "commands": []})");
+  folder.write("cases/b/op.json", "{" + edge_fields + "}");
+  folder.write("cases/b/InputTensor.npy", folder.read("x.npy"));
+  folder.write("cases/b/tol.json", "{}");
+  const auto outcome = folder.run({"jobs.jsonl", "join.jsonl", "models", "cases", "--jobs", "1"});
+  CAPTURE(outcome.program.output);
+  CHECK(outcome.status("jobs/array") == "INVALID");
+  CHECK(outcome.status("jobs/source") == "INVALID");
+  CHECK(outcome.status("jobs/settings") == "INVALID");
+  CHECK(outcome.status("jobs/nobodys") == "PASSED");
+}
+
+TEST_CASE("what a batch wrote is no input when it runs again") {
+  const BatchFolder folder;
+  folder.write("cases/a/op.json",
+               "{" + edge_fields + R"(, "bindings": {"OutputTensor": "result.npy"}})");
+  folder.write("cases/a/InputTensor.npy", folder.read("x.npy"));
+  folder.write("cases/a/graph.json", R"({"nodes": [{"type": "FILL_VALUE_SEQUENCE",
+      "desc": {"OutputTensor": {"DataType": "FLOAT32", "Sizes": [2]}, "ValueDataType": "FLOAT32",
+      "ValueStart": 0, "ValueDelta": 1}, "bindings": {"OutputTensor": "y"}}]})");
+  for (const std::vector<std::string>& out : {std::vector<std::string>{}, {"--out", "cases"}}) {
+    for (int time = 0; time < 2; ++time) {
+      std::vector<std::string> arguments{"cases"};
+      arguments.insert(arguments.end(), out.begin(), out.end());
+      const auto outcome = folder.run(arguments);
+      CAPTURE(outcome.program.output);
+      CHECK(outcome.status("a") == "PASSED");
+      CHECK(outcome.status("a/graph") == (out.empty() ? "UNCOMPARED" : "PASSED"));
+    }
+  }
+}
+
 TEST_CASE("a job that is not selected keeps its files, too") {
   const BatchFolder folder({writer("writer", "golden.npy"), named_job("reader")});
   const auto outcome = folder.run({"jobs.jsonl", "--filter", "writer"});
@@ -76,6 +128,20 @@ TEST_CASE("jobs in folders and in several lists keep their files") {
   CHECK(both.statuses() == "b PASSED, jobs/writer INVALID");
   CHECK(folder.read("cases/b/InputTensor.npy") == folder.read("x.npy"));
 }
+
+#ifndef _WIN32
+TEST_CASE("a description that is a pipe is read by its job alone") {
+  const BatchFolder folder;
+  folder.write("cases/a/op.json", "{" + edge_fields + "}");
+  folder.write("cases/b/other.json", "{" + edge_fields + "}");
+  for (const char* id : {"a", "b"})
+    folder.write("cases/" + std::string(id) + "/InputTensor.npy", folder.read("x.npy"));
+  const std::string pipe = folder / "cases/b/op.json";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::jthread writer([&] { std::ofstream(pipe) << "{" << edge_fields << "}"; });
+  CHECK(folder.run({"cases", "--out", "out", "--jobs", "1"}).statuses() == "a PASSED, b PASSED");
+}
+#endif
 
 TEST_CASE("--out: the folder of a job is not that of another one's golden files") {
   const BatchFolder folder;

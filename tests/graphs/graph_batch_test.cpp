@@ -148,7 +148,8 @@ TEST_CASE("graph batch: what is wrong with a job says so, and names the remedy")
     std::string job, says;
   };
   const std::vector<Row> rows{
-      {R"({"graph": "cnn_relu_pool/Partition_0.bin"})", "name a file in the job's bindings"},
+      {R"({"graph": "cnn_relu_pool/Partition_0.bin"})",
+       R"(name it in a job: {"graph": "Partition_0.bin", "bindings": {")"},
       {R"({"graph": "cnn_relu_pool/Partition_0.bin", "desc": {}})", "unknown field \"desc\""},
       {R"({"graph": "cnn_relu_pool/Partition_0.bin", "bindings": {"x": 3}})", "bindings.x is 3"},
       {R"({"graph": "cnn_relu_pool/Partition_0.bin", "bindings": 3})", "bindings is 3"},
