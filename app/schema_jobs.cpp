@@ -103,7 +103,7 @@ Json jobs_schema(const Names& operators) {
            "The fields of every job that does not have its own; objects but \"tolerance\" are "
            "completed member by member.",
            job)},
-      {"jobs", described("The jobs, in the order in which they run.", list_of(job))}};
+      {"jobs", described("The jobs. They run in any order.", list_of(job))}};
   // What jobs lack, the defaults may have.
   const Json needed{{"items", refer_to("job.needs")}};
   Json file = object_of(std::move(members), {"jobs"});

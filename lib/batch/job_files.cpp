@@ -59,7 +59,7 @@ class ReadFiles {
     if (job_.document) add_source({job_.document, job_.root});
   }
 
-  // What is wrong names no files: its job says so.
+  // A description with mistakes names no files. Its job reports them.
   void add_description(const std::string& path) {
     std::error_code ignored;
     const bool is_pipe = std::filesystem::is_fifo(to_path(path), ignored);
@@ -86,7 +86,9 @@ class ReadFiles {
   void add_model(const onnx::OnnxModel& model) {
     const std::vector<std::string> files = onnx::external_files(model);
     paths.insert(paths.end(), files.begin(), files.end());
-    for (const onnx::ValueInfo& input : model.inputs) inputs_.emplace(input.name);
+    std::vector<std::string> names;
+    for (const onnx::ValueInfo& input : model.inputs) names.emplace_back(input.name);
+    add_inputs(names);
   }
 
   void add_source(const Source& source) {

@@ -21,7 +21,7 @@ class JobFiles {
   /// Whose files they are. All are read when the first one is asked for, so that a batch that
   /// writes nothing does not. False where jobs can be read once only: then add() each as it comes.
   bool are_of(const Manifest& manifest);
-  /// Adds the files that a job names. What is wrong names none: its job reports that itself.
+  /// Adds the files that a job names. A job with mistakes names none, and reports them itself.
   void add(const BatchJob& job);
   /// Whether another job than this one reads the file. Errors: as Manifest::next(), interrupted.
   bool is_of_another(const std::string& path, const BatchJob& job);
