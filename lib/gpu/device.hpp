@@ -96,7 +96,7 @@ struct ResidentRange {
 };
 
 class Commands;  // gpu/commands.hpp
-class Pace;      // gpu/launches.hpp
+class Paces;     // gpu/launches.hpp
 
 class Device {
  public:
@@ -115,8 +115,8 @@ class Device {
   std::unique_ptr<ResidentBuffer> make_resident_buffer(std::uint64_t bytes) {
     return make_buffer(Place::device, bytes);
   }
-  /// How much work it is given at a time.
-  virtual Pace& pace() = 0;
+  /// How much work of each kernel it is given at a time.
+  virtual Paces& paces() = 0;
 };
 
 }  // namespace dmlop::gpu

@@ -71,17 +71,47 @@ Submission Launches::next(std::uint64_t work) {
   return submission;
 }
 
-void Pace::took(std::uint64_t work, double seconds) {
-  const std::uint64_t now = work_;
-  // Little work says nothing of how long much of it takes.
-  const bool is_much = work >= now / 2;
-  if (seconds > 2 * wanted_seconds) {
-    const double fitting = static_cast<double>(work) * wanted_seconds / seconds;
-    work_ = std::max(least_work / 8, std::min(now, static_cast<std::uint64_t>(fitting)));
-  } else if (is_much && seconds < wanted_seconds / 2) {
-    constexpr std::uint64_t most_work = std::uint64_t{1} << 48;
-    const double times = std::min(8.0, wanted_seconds / std::max(seconds, 1e-9));
-    work_ = std::min(most_work, static_cast<std::uint64_t>(static_cast<double>(now) * times));
+Pace& Paces::of(const std::string& kernel) {
+  const std::scoped_lock lock(mutex_);
+  return paces_.try_emplace(kernel, first_work_).first->second;
+}
+
+double Paces::estimated_seconds(const Dispatch& dispatch) {
+  double work = 0;
+  for (const Stage& stage : dispatch.stages)
+    work += static_cast<double>(stage.work) * (std::max(stage.first, stage.end) - stage.first);
+  return work / static_cast<double>(of(dispatch.kernel).work()) * Pace::wanted_seconds;
+}
+
+std::uint64_t GivenWork::room(const Pace& pace) const {
+  return static_cast<std::uint64_t>(std::max(0.0, 1 - filled_) * static_cast<double>(pace.work()));
+}
+
+void GivenWork::add(Pace& pace, std::uint64_t work) {
+  filled_ += static_cast<double>(work) / static_cast<double>(pace.work());
+  const auto part = std::ranges::find(parts_, &pace, &Part::pace);
+  if (part == parts_.end())
+    parts_.push_back({&pace, work});
+  else
+    part->work += work;
+}
+
+void GivenWork::took(double seconds) const {
+  constexpr auto most_work = static_cast<double>(std::uint64_t{1} << 48);
+  constexpr double least_work = Pace::least_work / 8;
+  const double times = Pace::wanted_seconds / std::max(seconds, 1e-9);
+  for (const auto& [pace, work] : parts_) {
+    const auto now = static_cast<double>(pace->work());
+    double fitting = now;
+    if (times < 0.5) {  // which kernel took so long is not known
+      fitting = std::max(least_work, std::min(now, now * filled_ * times));
+    } else if (times > 2 &&
+               filled_ >= 0.5) {  // little work says nothing of how long much of it takes
+      // Each kernel took no longer than all of them.
+      const double known = std::min({static_cast<double>(work) * times, 8 * now, most_work});
+      if (known > 2 * now) fitting = known;
+    }
+    pace->work_ = static_cast<std::uint64_t>(fitting);
   }
 }
 

@@ -5,7 +5,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/threshold.hpp"
@@ -51,20 +54,56 @@ class Launches {
   bool has_written_ = false;
 };
 
-/// How much work a device is given at a time. It is found by experience, from little to as much as
-/// takes a tenth of a second; loops may end early, so work is not worth the same everywhere.
+/// How much work of a kernel a device is given at a time. It is found by experience, from little to
+/// as much as takes a tenth of a second. Several threads may use it.
 class Pace {
  public:
   /// What llvmpipe does in a tenth of a second on one core.
   static constexpr std::uint64_t least_work = std::uint64_t{1} << 26;
   static constexpr double wanted_seconds = 0.1;
 
+  explicit Pace(std::uint64_t work = least_work) : work_(work) {}
   std::uint64_t work() const { return work_; }
-  /// What was given took so long.
-  void took(std::uint64_t work, double seconds);
 
  private:
-  std::atomic<std::uint64_t> work_{least_work};
+  friend class GivenWork;
+  std::atomic<std::uint64_t> work_;
+};
+
+/// The paces of a device's kernels. An iteration of one may take a hundred times as long as that of
+/// another, and loops may end early. Several threads may use it.
+class Paces {
+ public:
+  explicit Paces(std::uint64_t first_work = Pace::least_work) : first_work_(first_work) {}
+  /// It lives as long as this.
+  Pace& of(const std::string& kernel);
+  /// How long the device takes for all stages of a dispatch, if its kernel's pace is right.
+  double estimated_seconds(const Dispatch& dispatch);
+
+ private:
+  const std::uint64_t first_work_;
+  std::mutex mutex_;
+  std::map<std::string, Pace> paces_;
+};
+
+/// Work of several kernels that a device is given together. The paces must outlive it.
+class GivenWork {
+ public:
+  bool empty() const { return parts_.empty(); }
+  /// How much more work of a kernel fits.
+  std::uint64_t room(const Pace& pace) const;
+  void add(Pace& pace, std::uint64_t work);
+  /// All of it took so long together: from now on the paces allow what takes a tenth of a second.
+  void took(double seconds) const;
+
+ private:
+  struct Part {
+    Pace* pace;
+    std::uint64_t work;
+  };
+
+  std::vector<Part> parts_;
+  double filled_ = 0;  // 1: as much as the paces allow
 };
 
 }  // namespace dmlop::gpu

@@ -166,10 +166,11 @@ void Stream::record_kernels(std::span<const KernelRun> kernels,
 void Stream::record_launches(const Dispatch& dispatch, const Bindings& bindings) {
   std::vector<std::uint32_t> words(std::tuple_size_v<decltype(Launch::row)>);
   words.insert(words.end(), dispatch.constants.begin(), dispatch.constants.end());
+  Pace& pace = device_.paces().of(dispatch.kernel);
   bool is_bound = false;
   for (Launches launches(dispatch.stages); !launches.done();) {
-    const std::uint64_t pace = device_.pace().work();
-    const bool is_full = launches_ >= launches_together || work_ + launches.least_work() > pace ||
+    const bool is_full = launches_ >= launches_together ||
+                         launches.least_work() > given_.room(pace) ||
                          (!is_bound && kernels_.size() == binds_most);
     if (launches_ > 0 && is_full) {
       begin_next_list();
@@ -180,14 +181,14 @@ void Stream::record_launches(const Dispatch& dispatch, const Bindings& bindings)
       kernels_.push_back(dispatch.kernel);
       is_bound = true;
     }
-    const Submission submission = launches.next(pace - std::min(pace, work_));
+    const Submission submission = launches.next(given_.room(pace));
     for (const Launch& launch : submission.launches) {
       if (launch.awaits_writes) commands_->barrier();
       std::copy(launch.row.begin(), launch.row.end(), words.begin());
       commands_->launch(launch.groups, words);
     }
     launches_ += submission.launches.size();
-    work_ += submission.work;
+    given_.add(pace, submission.work);
   }
 }
 
@@ -254,17 +255,17 @@ void Stream::wait() {
   if (!is_busy_) return;
   commands_->wait();
   is_busy_ = false;
-  if (work_ > 0) take_times();
+  if (!given_.empty()) take_times();
   kernels_.clear();
   launches_ = 0;
-  work_ = 0;
+  given_ = {};
 }
 
 // Of launches that are done.
 void Stream::take_times() {
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - submitted_;
   const auto seconds = commands_->seconds();
-  device_.pace().took(work_, seconds ? (*seconds)[1] : waited.count());
+  given_.took(seconds ? (*seconds)[1] : waited.count());
   if (!seconds) return;
   const auto add = [](std::optional<double>& sum, double more) { sum = sum.value_or(0) + more; };
   add(times_.upload, (*seconds)[0]);

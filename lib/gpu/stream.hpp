@@ -13,6 +13,7 @@
 #include "gpu/buffer_pool.hpp"
 #include "gpu/commands.hpp"
 #include "gpu/device.hpp"
+#include "gpu/launches.hpp"
 
 namespace dmlop::gpu {
 
@@ -52,8 +53,8 @@ class Stream {
   /// Makes room for what run() keeps for works on the device. Returns whether there is any.
   bool make_room(std::span<const StreamWork> works, MakeRoom make_room);
   /// Does each work after the one before it, then downloads a range, if one is given. The device
-  /// gets all of it together, or as much at a time as its pace allows. Returns when no more than a
-  /// short piece of it is left to be done.
+  /// gets all of it together, or as much at a time as the kernels' paces allow. Returns when no
+  /// more than a short piece of it is left to be done.
   void run(std::span<const StreamWork> works, const ResidentRange* download = nullptr);
   void run(const StreamWork& work, const ResidentRange* download = nullptr) {
     run(std::span(&work, 1), download);
@@ -112,7 +113,7 @@ class Stream {
   // Of the list that is recorded or in flight.
   std::vector<std::string> kernels_;  // that it binds
   std::size_t launches_ = 0;
-  std::uint64_t work_ = 0;
+  GivenWork given_;
   std::chrono::steady_clock::time_point submitted_;
   DispatchTimes times_;
 };

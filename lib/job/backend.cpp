@@ -172,8 +172,14 @@ void Backend::give_up_with(std::function<bool()> give_up) {
   if (gpu_) gpu_->executor.give_up_with(std::move(give_up));
 }
 
-std::uint64_t Backend::work_at_once() const {
-  return gpu_ ? gpu_->device->pace().work() : 0;
+double Backend::estimated_seconds(const gpu::ResidentWork& work) const {
+  double sum = 0;
+  for (const gpu::Step& step : work.steps) {
+    for (const gpu::Dispatch& dispatch : step.dispatches) {
+      if (gpu_) sum += gpu_->device->paces().estimated_seconds(dispatch);
+    }
+  }
+  return sum;
 }
 
 void Backend::write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes) {

@@ -87,9 +87,8 @@ class Backend {
   /// As Executor::submit_resident() and finish_resident(). Errors: run_failed.
   void submit_resident(std::span<const gpu::ResidentWork> works);
   void finish_resident();
-  /// How much work of stages the GPU does in about a tenth of a second (gpu/launches.hpp); 0 on the
-  /// CPU.
-  std::uint64_t work_at_once() const;
+  /// About how long the GPU takes for it, as far as its kernels' paces are known; 0 on the CPU.
+  double estimated_seconds(const gpu::ResidentWork& work) const;
   /// Copies between the host and such a buffer. Errors: as execute_resident.
   void write_resident(const gpu::ResidentRange& to, std::span<const std::byte> bytes);
   void read_resident(const gpu::ResidentRange& from, std::span<std::byte> bytes);

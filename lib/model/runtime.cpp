@@ -6,6 +6,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "gpu/commands.hpp"
+#include "gpu/launches.hpp"
 #include "job/strict_indices.hpp"
 #include "ops/operator.hpp"
 
@@ -20,17 +21,6 @@ constexpr std::uint64_t enqueued_bytes_most = std::uint64_t{128} << 20;
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::less<>()(a.data(), b.data() + b.size()) &&
          std::less<>()(b.data(), a.data() + a.size());
-}
-
-std::uint64_t work_of(const gpu::ResidentWork& work) {
-  std::uint64_t sum = 0;
-  for (const gpu::Step& step : work.steps) {
-    for (const gpu::Dispatch& dispatch : step.dispatches) {
-      for (const gpu::Stage& stage : dispatch.stages)
-        sum += std::uint64_t{stage.work} * (stage.end - stage.first);
-    }
-  }
-  return sum;
 }
 
 std::size_t kernels_of(const gpu::ResidentWork& work) {
@@ -387,7 +377,7 @@ std::string Runtime::enqueue(const DispatchCommand& command) {
   if (enqueued_.empty()) enqueued_from_ = &command;
   last_enqueued_ = &command;
   enqueued_kernels_ += kernels;
-  enqueued_work_ += work_of(*work);
+  enqueued_seconds_ += backend_.estimated_seconds(*work);
   for (std::size_t i = 0; i < bound.slots.size(); ++i) {
     const Place& place = bound.slots[i];
     if (bound.plan.slots[i].kind != SlotKind::input)
@@ -397,7 +387,7 @@ std::string Runtime::enqueue(const DispatchCommand& command) {
   }
   enqueued_.push_back(std::move(*work));
   if (enqueued_kernels_ >= enqueued_most || enqueued_bytes_ > enqueued_bytes_most ||
-      enqueued_work_ >= backend_.work_at_once())
+      enqueued_seconds_ >= gpu::Pace::wanted_seconds)
     submit();
   return "";
 }
@@ -415,7 +405,7 @@ void Runtime::submit() {
   const std::vector<gpu::ResidentWork> works = std::exchange(enqueued_, {});
   enqueued_kernels_ = 0;
   enqueued_bytes_ = 0;
-  enqueued_work_ = 0;
+  enqueued_seconds_ = 0;
   with_context(title_of_unfinished(), [&] { backend_.submit_resident(works); });
   submitted_from_ = enqueued_from_;
 }

@@ -154,7 +154,7 @@ class Runtime {
   std::vector<gpu::ResidentWork> enqueued_;
   std::size_t enqueued_kernels_ = 0;
   std::uint64_t enqueued_bytes_ = 0;  // that it writes or copies
-  std::uint64_t enqueued_work_ = 0;
+  double enqueued_seconds_ = 0;  // estimated
   const DispatchCommand* submitted_from_ = nullptr;  // null: nothing is submitted
   const DispatchCommand* enqueued_from_ = nullptr;
   const DispatchCommand* last_enqueued_ = nullptr;

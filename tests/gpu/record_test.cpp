@@ -41,7 +41,7 @@ std::optional<Plan> example_plan(const OperatorSpec& spec) {
 
 /// Runs a plan on the record, in tiles where it can be.
 std::string run(const Plan& plan, Record& record, std::uint64_t device_memory_bytes,
-                std::uint64_t pace_work = 0) {
+                std::uint64_t pace_work = gpu::Pace::least_work) {
   const auto device = make_recorded_device(record, pace_work);
   gpu::Executor executor(*device);
   std::vector<Bytes> bytes;
@@ -143,7 +143,7 @@ TEST_CASE("record: a stage waits for the one before it, in one submission and ac
     CHECK(record.stages > 10);
     return record.submissions;
   };
-  CHECK(check(1) > check(0));
+  CHECK(check(1) > check(gpu::Pace::least_work));
 }
 
 TEST_CASE("record: a plan is one submission, however many kernels it has") {
@@ -158,7 +158,7 @@ TEST_CASE("record: a plan is one submission, however many kernels it has") {
   };
   const std::size_t transfers =
       plan->slots_of(SlotKind::input).size() + plan->slots_of(SlotKind::output).size();
-  CHECK(submissions(0) == transfers + 1);
+  CHECK(submissions(gpu::Pace::least_work) == transfers + 1);
 }
 
 TEST_CASE(

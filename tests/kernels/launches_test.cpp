@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 
@@ -84,11 +85,23 @@ TEST_CASE("launches: rows of at most 65535 groups, each with threads") {
   CHECK(groups(65535 * 3 * group - 1) == std::vector{Groups{65535, 3}});
 }
 
+/// What a device was given together, and how long it took.
+struct Given {
+  gpu::Pace& pace;
+  std::uint64_t work;
+};
+
+void took(std::initializer_list<Given> all, double seconds) {
+  gpu::GivenWork given;
+  for (const auto& [pace, work] : all) given.add(pace, work);
+  given.took(seconds);
+}
+
 /// Gives a device that does so much work a second what the pace says, many times.
 void keep_pace(gpu::Pace& pace, double work_per_second) {
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t work = pace.work();
-    pace.took(work, static_cast<double>(work) / work_per_second);
+    took({{pace, work}}, static_cast<double>(work) / work_per_second);
   }
 }
 
@@ -103,12 +116,79 @@ TEST_CASE("launches: the pace finds what a device does in about a tenth of a sec
   }
   // Little work that took little time says nothing; nor does a clock that stands still do harm.
   const std::uint64_t before = pace.work();
-  for (int i = 0; i < 100; ++i) pace.took(1000, 0.01);
+  for (int i = 0; i < 100; ++i) took({{pace, before / 4}}, 0.001);
   CHECK(pace.work() == before);
-  for (int i = 0; i < 100; ++i) pace.took(pace.work(), 0);
+  for (int i = 0; i < 100; ++i) took({{pace, pace.work()}}, 0);
   CHECK(pace.work() <= std::uint64_t{1} << 48);
-  for (int i = 0; i < 100; ++i) pace.took(pace.work(), 1000);
+  for (int i = 0; i < 100; ++i) took({{pace, pace.work()}}, 1000);
   CHECK(pace.work() >= gpu::Pace::least_work / 8);
+}
+
+TEST_CASE("launches: what is given together fills a tenth of a second") {
+  gpu::Pace slow(1'000'000), fast(100'000'000);
+  gpu::GivenWork given;
+  CHECK(given.empty());
+  CHECK(given.room(slow) == 1'000'000);
+  given.add(slow, 250'000);
+  CHECK_FALSE(given.empty());
+  CHECK(given.room(slow) == 750'000);
+  CHECK(given.room(fast) == 75'000'000);
+  given.add(fast, 50'000'000);
+  CHECK(given.room(slow) == 250'000);
+  CHECK(given.room(fast) == 25'000'000);
+  given.add(slow, 1'000'000);  // a group of threads is given however much it does
+  CHECK(given.room(slow) == 0);
+  CHECK(given.room(fast) == 0);
+}
+
+TEST_CASE("launches: kernels that took long together are given less each") {
+  constexpr std::uint64_t much = std::uint64_t{1} << 30;
+  gpu::Pace one(much), other(4 * much);
+  took({{one, much / 4}, {other, much}, {one, much / 4}},
+       1);  // half of one, a quarter of the other
+  CHECK(one.work() == doctest::Approx(much * 0.075).epsilon(1e-6));
+  CHECK(other.work() == doctest::Approx(4 * much * 0.075).epsilon(1e-6));
+  // What took as long as wanted, or up to twice, changes nothing.
+  gpu::Pace right(much);
+  for (const double seconds : {0.06, 0.1, 0.19}) took({{right, much}}, seconds);
+  CHECK(right.work() == much);
+}
+
+TEST_CASE("launches: a kernel is given more as far as it is known to be fast") {
+  constexpr std::uint64_t much = std::uint64_t{1} << 30;
+  gpu::Pace most(much), little(much);
+  took({{most, much / 2}, {little, much / 64}}, 0.01);
+  CHECK(most.work() == doctest::Approx(much * 5.0).epsilon(1e-6));
+  CHECK(little.work() == much);
+  took({{most, most.work()}}, 0.001);  // at most eight times as much
+  CHECK(most.work() == doctest::Approx(much * 40.0).epsilon(1e-6));
+  // Many kernels that are too little each to fill a tenth of a second come to be given together.
+  std::array<gpu::Pace, 20> many;
+  for (int i = 0; i < 20; ++i) {
+    gpu::GivenWork given;
+    for (gpu::Pace& pace : many) {
+      if (given.room(pace) >= gpu::Pace::least_work / 2) given.add(pace, gpu::Pace::least_work / 2);
+    }
+    given.took(0.0001);
+  }
+  gpu::GivenWork given;
+  for (gpu::Pace& pace : many) given.add(pace, gpu::Pace::least_work / 2);
+  CHECK(given.room(many[0]) > 0);
+}
+
+TEST_CASE("launches: each kernel of a device has a pace of its own") {
+  gpu::Paces paces(1000);
+  gpu::Pace& one = paces.of("one");
+  took({{one, 1000}}, 0.01);
+  CHECK(one.work() == 8000);
+  CHECK(&paces.of("one") == &one);
+  CHECK(paces.of("other").work() == 1000);
+  gpu::Dispatch dispatch;
+  dispatch.kernel = "one";
+  dispatch.stages = {{0, 100, 20}, {50, 350, 20}, {7, 7, 20}};
+  CHECK(paces.estimated_seconds(dispatch) == doctest::Approx(0.1));
+  dispatch.kernel = "other";
+  CHECK(paces.estimated_seconds(dispatch) == doctest::Approx(0.8));
 }
 
 TEST_CASE("launches: ticks become seconds, and none where the clock runs backwards") {

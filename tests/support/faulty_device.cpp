@@ -141,7 +141,7 @@ class FaultyDevice : public gpu::Device {
   std::unique_ptr<gpu::ResidentBuffer> make_buffer(gpu::Place place, std::uint64_t bytes) override {
     return faulty(injector_, "make_buffer", [&] { return inner_.make_buffer(place, bytes); });
   }
-  gpu::Pace& pace() override { return inner_.pace(); }
+  gpu::Paces& paces() override { return inner_.paces(); }
 
  private:
   gpu::Device& inner_;

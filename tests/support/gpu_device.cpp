@@ -84,7 +84,7 @@ class WatchedDevice : public gpu::Device {
       made_bytes_ += (bytes + 15) / 16 * 16 + 2 * gpu::slack_bytes;  // as the backends allocate it
     return device_->make_buffer(place, bytes);
   }
-  gpu::Pace& pace() override { return device_->pace(); }
+  gpu::Paces& paces() override { return device_->paces(); }
   /// Of the device's memory, since it was last asked for.
   std::uint64_t take_made_bytes() { return std::exchange(made_bytes_, 0); }
 

@@ -174,11 +174,8 @@ class RecordedCommands : public gpu::Commands {
 class RecordedDevice : public gpu::Device {
  public:
   RecordedDevice(Record& record, std::uint64_t pace_work, const std::string& name)
-      : record_(record) {
+      : record_(record), paces_(pace_work) {
     info_.name = name;
-    // What takes long makes the pace slower, down to its least work.
-    while (pace_work != 0 && pace_.work() > pace_work && pace_.work() > gpu::Pace::least_work / 8)
-      pace_.took(pace_.work(), 100);
   }
   const gpu::DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return record_.buffer_bytes_limit; }
@@ -190,12 +187,12 @@ class RecordedDevice : public gpu::Device {
   std::unique_ptr<gpu::ResidentBuffer> make_buffer(gpu::Place place, std::uint64_t bytes) override {
     return std::make_unique<RecordedBuffer>(record_, place, bytes);
   }
-  gpu::Pace& pace() override { return pace_; }
+  gpu::Paces& paces() override { return paces_; }
 
  private:
   Record& record_;
   gpu::DeviceInfo info_;
-  gpu::Pace pace_;
+  gpu::Paces paces_;
 };
 
 }  // namespace

@@ -38,8 +38,9 @@ struct Record {
 /// What a new buffer of the device holds at an offset.
 std::byte byte_at(std::uint64_t offset);
 
-/// Its kernels compute nothing; its pace stays at so much work.
-std::unique_ptr<gpu::Device> make_recorded_device(Record& record, std::uint64_t pace_work = 0,
+/// Its kernels compute nothing; the pace of each is so much work at first.
+std::unique_ptr<gpu::Device> make_recorded_device(Record& record,
+                                                  std::uint64_t pace_work = gpu::Pace::least_work,
                                                   const std::string& name = "");
 
 }  // namespace dmlop::test

@@ -17,7 +17,7 @@ struct Context {
   ComPtr<ID3D12CommandQueue> queue;
   std::unique_ptr<Pipelines> pipelines;
   double seconds_per_tick = 0;  // 0: no timestamps
-  Pace pace;
+  Paces paces;
   ComPtr<IDXGIAdapter3> adapter;  // null where the system does not tell of its memory
   DebugMessages messages;
   // A dispatch did not end: what it may use is left to it, and nothing more is run.

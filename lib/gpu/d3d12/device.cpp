@@ -36,7 +36,7 @@ class Direct3DDevice : public Device {
     check_alive();
     return d3d12::make_buffer(context_, place, bytes);
   }
-  Pace& pace() override { return context_.pace; }
+  Paces& paces() override { return context_.paces; }
 
   // What every device must take (D3D12_REQ_RESOURCE_SIZE_IN_MEGABYTES_EXPRESSION), and the 2^27
   // elements that a buffer of words may have in a shader.

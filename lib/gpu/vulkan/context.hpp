@@ -21,7 +21,7 @@ struct Context {
   double seconds_per_tick = 0;  // 0: no timestamps
   std::uint64_t timestamp_mask = 0;
   std::mutex queue_mutex;
-  Pace pace;
+  Paces paces;
   // A dispatch did not end: what it may use is left to it, and nothing more is run.
   std::atomic<bool> hung{false};
 

@@ -96,7 +96,7 @@ class VulkanDevice : public Device {
     check_alive();
     return vulkan::make_buffer(context_, place, bytes);
   }
-  Pace& pace() override { return context_.pace; }
+  Paces& paces() override { return context_.paces; }
 
  private:
   void check_alive() const {
