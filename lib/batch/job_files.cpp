@@ -146,7 +146,7 @@ class ReadFiles {
   void add_inputs(const std::vector<std::string>& edges) {
     for (const std::string& edge : edges) {
       inputs_.insert(edge);
-      inputs_.insert(edge_file_name(edge));
+      inputs_.insert(safe_file_name(edge));
     }
   }
 

@@ -94,7 +94,7 @@ void ModelJob::add_outputs(const std::vector<NamedFile>& bound, const std::strin
     if (error) fail_io("creating " + folder + ": " + reason(error));
     for (const std::size_t output : model_.outputs) {
       const std::string& name = model_.resources[output].name;
-      files.push_back({name, to_text(to_path(folder) / to_path(edge_file_name(name) + ".npy"))});
+      files.push_back({name, to_text(to_path(folder) / to_path(safe_file_name(name) + ".npy"))});
     }
   }
   written_ = name_resources(model_, files, "bindings", /*golden=*/false, findings);
@@ -139,7 +139,7 @@ void ModelJob::find_expected(const BatchJob& job, Diagnostics& findings) {
 // The edge whose file has this name.
 std::string ModelJob::edge_named(const std::string& name) const {
   const auto is_its = [&](const Resource& resource) {
-    return resource.name == name || edge_file_name(resource.name) == name;
+    return resource.name == name || safe_file_name(resource.name) == name;
   };
   const auto edge = std::find_if(model_.resources.begin(), model_.resources.end(), is_its);
   return edge == model_.resources.end() ? name : edge->name;
@@ -154,7 +154,7 @@ void ModelJob::expect_results(const BatchJob& job, Diagnostics& findings) {
     if (std::any_of(expected_.begin(), expected_.end(), is_it)) continue;
     const std::string& resource_name = model_.resources[resource].name;
     const std::string name =
-        (model_.words.has_commands ? resource_name : edge_file_name(resource_name)) + ".npy";
+        (model_.words.has_commands ? resource_name : safe_file_name(resource_name)) + ".npy";
     const std::string path = to_text(to_path(golden_folder) / to_path(name));
     check_confined({{resource_name, path, job.request.confinement}}, findings);
     expected_.push_back({{resource, path}, {}});
@@ -200,7 +200,7 @@ std::string ModelJob::reason_of_uncompared() const {
            "RESOURCE.npy in a folder expected/), or a writeFile to the model, and use --out";
   const std::string first = model_.outputs.empty()
                                 ? "OUTPUT"
-                                : edge_file_name(model_.resources[model_.outputs.front()].name);
+                                : safe_file_name(model_.resources[model_.outputs.front()].name);
   return reason_without(first);
 }
 

@@ -15,8 +15,8 @@ constexpr std::size_t name_length_max = 100;
 
 }  // namespace
 
-std::string edge_file_name(const std::string& edge) {
-  std::string name = edge.substr(0, name_length_max);
+std::string safe_file_name(const std::string& wished) {
+  std::string name = wished.substr(0, name_length_max);
   for (char& c : name) {
     const auto byte = static_cast<unsigned char>(c);
     // Letters, digits and a few marks.
@@ -45,7 +45,7 @@ std::vector<std::string> edge_file_names(const Model& model) {
       const std::size_t resource = binding->range.resource;
       // A model may write a resource several times.
       if (names[resource].empty())
-        names[resource] = new_file_name(edge_file_name(model.resources[resource].name), taken);
+        names[resource] = new_file_name(safe_file_name(model.resources[resource].name), taken);
     }
   }
   return names;

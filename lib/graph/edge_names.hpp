@@ -1,4 +1,4 @@
-// What the files of a graph's edges are called.
+// What the files of a graph's edges and constants are called.
 #pragma once
 
 #include <set>
@@ -9,16 +9,16 @@
 
 namespace dmlop {
 
-/// The name of an edge's file without .npy: the edge's own wherever every file system takes that,
-/// else with _ for other characters.
-std::string edge_file_name(const std::string& edge);
+/// A file name without its extension for an edge or a constant: its own name wherever every file
+/// system takes that, else with _ for other characters, and not longer than 100.
+std::string safe_file_name(const std::string& wished);
 
 /// The name, or with a number behind it the first that is new among those taken, to which it is
 /// added. Systems without capitals count.
 std::string new_file_name(const std::string& name, std::set<std::string>& taken);
 
 /// The name of a file for each resource that a dispatch writes, without .npy; "" for others. It is
-/// edge_file_name(), with a number behind it if two edges share that.
+/// safe_file_name(), with a number behind it if two edges share that.
 std::vector<std::string> edge_file_names(const Model& model);
 
 }  // namespace dmlop

@@ -17,7 +17,7 @@ namespace {
 /// The one of the files that is called as the file of an edge; null if none is.
 const NamedFile* file_called(const std::string& edge, const std::vector<NamedFile>& files) {
   const auto is_its = [&](const NamedFile& file) {
-    return file.tensor == edge || file.tensor == edge_file_name(edge);
+    return file.tensor == edge || file.tensor == safe_file_name(edge);
   };
   const auto found = std::ranges::find_if(files, is_its);
   return found == files.end() ? nullptr : &*found;
@@ -170,7 +170,7 @@ class InputBinder {
     if (request_.is_of_library) return "pass the input " + quoted(input);
     const bool has_folder = !request_.found.golden_folder.empty();
     if (request_.is_of_batch && has_folder)
-      return "put " + edge_file_name(name(input)) + ".npy beside the graph";
+      return "put " + safe_file_name(name(input)) + ".npy beside the graph";
     if (request_.is_of_batch)
       return "name it in a job: {\"graph\": \"" + to_text(to_path(graph_.model.file).filename()) +
              "\", \"bindings\": {\"" + name(input) + "\": \"FILE.npy\"}}";

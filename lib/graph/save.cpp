@@ -11,6 +11,7 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "graph/constants.hpp"
+#include "graph/edge_names.hpp"
 #include "graph/files.hpp"
 #include "graph/json_graph.hpp"
 #include "model/convert_json.hpp"
@@ -124,13 +125,9 @@ class ConstantFiles {
            (!std::filesystem::exists(to_path(target), ignored) || holds(target, values));
   }
 
-  // A name of a file, with "_" for characters that it cannot have, and a number if it is taken.
+  // A name that every file system takes, with a number if it is taken.
   std::string new_name(const std::string& wished, const InitialValues& values) {
-    std::string name = wished.empty() ? "constant" : wished;
-    for (char& character : name) {
-      const bool is_special = std::string_view("<>:\"/\\|?*").find(character) != std::string::npos;
-      if (is_special || static_cast<unsigned char>(character) < ' ') character = '_';
-    }
+    const std::string name = safe_file_name(wished.empty() ? "constant" : wished);
     std::string unique = name;
     for (int i = 1; !is_free(unique, values); ++i) unique = name + "_" + std::to_string(i);
     return unique;

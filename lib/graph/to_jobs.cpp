@@ -107,7 +107,7 @@ JobWriter::JobWriter(const Model& model, std::string folder, const std::vector<s
     const std::string& name = model.dispatchables[i].name;
     known.insert(name);
     if (nodes.empty() || std::ranges::find(nodes, name) != nodes.end())
-      names_[i] = new_file_name(edge_file_name(name), taken);
+      names_[i] = new_file_name(safe_file_name(name), taken);
   }
   for (const std::string& node : nodes) {
     if (!known.contains(node)) refuse_unknown_node(model, node, diagnostics);

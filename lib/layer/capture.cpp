@@ -33,7 +33,8 @@ std::string Capture::new_folder(const std::string& kind, std::uint64_t& count,
   }
 }
 
-void Capture::append_to_index(Json line, std::uint32_t code) {
+void Capture::append_to_index(Json line, FeatureLevel level, std::uint32_t code) {
+  if (level != newest_feature_level) line["featureLevel"] = to_text(level);
   if (code != 0) line["refused"] = name_of_hresult(code);
   const std::string path = path_in(folder_, "index.jsonl");
   const std::string text = line.dump() + "\n";
@@ -43,8 +44,8 @@ void Capture::append_to_index(Json line, std::uint32_t code) {
   if (error) fail_io("writing " + path + ": " + reason(error));
 }
 
-void Capture::write(const ReadOperator& operation, std::uint32_t code) {
-  const std::string text = readable_text(operation.description());
+void Capture::write(const ReadOperator& operation, FeatureLevel level, std::uint32_t code) {
+  const std::string text = readable_text(operation.description(level));
   const std::scoped_lock lock(mutex_);
   if (written_.size() >= operators_max || !written_.insert(text).second) return;
   const std::string folder = new_folder("operator", operators_, operation.spec->name);
@@ -52,16 +53,16 @@ void Capture::write(const ReadOperator& operation, std::uint32_t code) {
   file.write_at(0, std::as_bytes(std::span(text)));
   file.commit();
   append_to_index({{"file", folder + "/op.json"}, {"type", "DML_OPERATOR_" + operation.spec->name}},
-                  code);
+                  level, code);
 }
 
-void Capture::write(const Graph& graph, std::uint32_t code) {
+void Capture::write(const Graph& graph, FeatureLevel level, std::uint32_t code) {
   const std::scoped_lock lock(mutex_);
   if (graphs_written_ >= graphs_max) return;
   ++graphs_written_;
   const std::string folder = new_folder("graph", graphs_, "");
   save_serialized(graph, path_in(folder_, folder + "/graph.bin"));
-  append_to_index({{"file", folder + "/graph.bin"}, {"nodes", graph.nodes.size()}}, code);
+  append_to_index({{"file", folder + "/graph.bin"}, {"nodes", graph.nodes.size()}}, level, code);
 }
 
 }  // namespace dmlop::layer

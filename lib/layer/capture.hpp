@@ -20,15 +20,15 @@ class Capture {
 
   explicit Capture(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Writes an operator unless one with the same description was written. `code` is that with which
-  /// DirectML refused it, 0 if it did not. Errors: io_failed.
-  void write(const ReadOperator& operation, std::uint32_t code = 0);
+  /// Writes an operator of a device of that level unless one with the same description was written.
+  /// `code` is that with which DirectML failed, 0 if it did not. Errors: io_failed.
+  void write(const ReadOperator& operation, FeatureLevel level, std::uint32_t code = 0);
   /// The same for a graph, each time. Errors: io_failed, invalid_input.
-  void write(const Graph& graph, std::uint32_t code = 0);
+  void write(const Graph& graph, FeatureLevel level, std::uint32_t code = 0);
 
  private:
   std::string new_folder(const std::string& kind, std::uint64_t& count, const std::string& name);
-  void append_to_index(nlohmann::ordered_json line, std::uint32_t code);
+  void append_to_index(nlohmann::ordered_json line, FeatureLevel level, std::uint32_t code);
 
   std::string folder_;
   std::mutex mutex_;

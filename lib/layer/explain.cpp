@@ -1,5 +1,8 @@
 #include "layer/explain.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
 #include "fixes/fixes.hpp"
 #include "graph/lower.hpp"
@@ -10,6 +13,12 @@ namespace dmlop::layer {
 namespace {
 
 constexpr std::size_t findings_shown = 16;
+
+/// What a code says of a failure that is no refusal of arguments; null for others.
+const HResult* other_failure(std::uint32_t code) {
+  constexpr std::array arguments{0x80070057U, 0x80004003U};  // E_INVALIDARG, E_POINTER
+  return std::ranges::find(arguments, code) == arguments.end() ? find_hresult(code) : nullptr;
+}
 
 void append_line(std::string& text, std::string_view indentation, std::string_view line) {
   text += indentation;
@@ -24,6 +33,18 @@ void append_finding(std::string& text, const Diagnostic& finding) {
     append_line(text, "    ", "feature level: " + finding.feature_level);
   if (!finding.suggestion.empty()) append_line(text, "    ", "help: " + finding.suggestion.text());
   if (!finding.note.empty()) append_line(text, "    ", "note: " + finding.note);
+}
+
+/// Of a failure that no finding explains.
+void append_unexplained(std::string& text, const Refusal& refusal) {
+  const HResult* const failure = other_failure(refusal.code);
+  append_line(text, "  ",
+              failure != nullptr
+                  ? failure->meaning
+                  : "the rules of DirectML 1.15.4 that dmlop knows find nothing wrong");
+  if (!refusal.description.empty()) append_line(text, "  ", refusal.description);
+  if (failure != nullptr) append_line(text, "  ", "help: " + std::string(failure->help));
+  if (!refusal.help.empty()) append_line(text, "  ", "help: " + refusal.help);
 }
 
 /// Findings are about what DirectML refuses; what only dmlop cannot do is none of them.
@@ -42,7 +63,8 @@ std::string text_of(const Refusal& refusal) {
   std::string text;
   append_line(text, "",
               refusal.call + ": " + (refusal.subject.empty() ? "" : refusal.subject + " ") +
-                  "refused (" + name_of_hresult(refusal.code) + ")");
+                  (other_failure(refusal.code) != nullptr ? "failed" : "refused") + " (" +
+                  name_of_hresult(refusal.code) + ")");
   std::size_t shown = 0;
   for (const Diagnostic& finding : refusal.findings) {
     if (shown++ == findings_shown) break;
@@ -51,16 +73,13 @@ std::string text_of(const Refusal& refusal) {
   if (refusal.findings.size() > findings_shown)
     append_line(text, "  ",
                 "and " + std::to_string(refusal.findings.size() - findings_shown) + " more");
-  if (!refusal.findings.empty()) return text;
-  append_line(text, "  ", "the rules of DirectML 1.15.4 that dmlop knows find nothing wrong");
-  if (!refusal.description.empty()) append_line(text, "  ", refusal.description);
-  if (!refusal.help.empty()) append_line(text, "  ", "help: " + refusal.help);
+  if (refusal.findings.empty()) append_unexplained(text, refusal);
   return text;
 }
 
 void explain_operator(const ReadOperator& operation, FeatureLevel level, Refusal& refusal) {
   refusal.subject = "DML_OPERATOR_" + operation.spec->name;
-  const nlohmann::ordered_json json = operation.description();
+  const nlohmann::ordered_json json = operation.description(level);
   refusal.description = json.dump();
   Diagnostics found;
   auto description = read_description("", readable_text(json), level, found);

@@ -1,4 +1,4 @@
-// Why DirectML refused a call, by the rules that --as directml-1.15.4 keeps.
+// Why a call of DirectML failed: by the rules that --as directml-1.15.4 keeps, or by its code.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Refusal {
   std::string subject;     // "DML_OPERATOR_CONVOLUTION"; "" if it is not known
   std::uint32_t code = 0;  // the HRESULT
   Diagnostics findings;    // empty: no rule is broken
-  // Printed if there are no findings:
+  // Printed if there are no findings, with what the code means unless it is about arguments:
   std::string description = {};  // of the operator, as JSON
   std::string help = {};
 };

@@ -278,10 +278,12 @@ class OperatorReader {
 
 }  // namespace
 
-Json ReadOperator::description() const {
+Json ReadOperator::description(FeatureLevel level) const {
   std::vector<std::string> ignored;  // there are as many attributes as the spec has fields
   Json description = describe(node, operation(), ignored).description;
   description["type"] = "DML_OPERATOR_" + spec->name;
+  if (level != newest_feature_level) description["featureLevel"] = to_text(level);
+  description["as"] = name_of(Judge::directml);
   for (const TensorExtras& each : extras) {
     Json& field = description["desc"][each.field];
     Json& tensor = each.element ? field[*each.element] : field;

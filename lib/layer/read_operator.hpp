@@ -29,8 +29,8 @@ struct ReadOperator {
   std::vector<TensorExtras> extras;
 
   const GraphOperator& operation() const { return std::get<GraphOperator>(node.content); }
-  /// In the form of op.json.
-  nlohmann::ordered_json description() const;
+  /// In the form of op.json, with the level of its device and DirectML as the judge.
+  nlohmann::ordered_json description(FeatureLevel level) const;
 };
 
 /// Nothing, with findings, if a part of the desc cannot be read or is no part of such a struct.

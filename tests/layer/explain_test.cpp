@@ -80,6 +80,27 @@ TEST_CASE("layer: where no rule is broken, it says so and prints the description
       "  {\"type\":\"DML_OPERATOR_ACTIVATION_RELU\",\"desc\":{\"InputTensor\":{\"DataType\":"));
 }
 
+TEST_CASE("layer: a failure that is none of arguments is explained by its code") {
+  const auto relu = read_after("ACTIVATION_RELU", example("ACTIVATION_RELU"), [](auto&) {});
+  const auto report_with = [&](std::uint32_t code) {
+    Refusal refusal{.call = "CreateOperator", .subject = "", .code = code, .findings = {}};
+    explain_operator(relu, newest_feature_level, refusal);
+    return text_of(refusal);
+  };
+  for (const HResult& known : known_hresults()) {
+    CAPTURE(known.name);
+    const bool is_refusal = known.name == "E_INVALIDARG" || known.name == "E_POINTER";
+    const std::string report = report_with(known.code);
+    CHECK(report.starts_with("CreateOperator: DML_OPERATOR_ACTIVATION_RELU " +
+                             std::string(is_refusal ? "refused (" : "failed (")));
+    CHECK((report.find("find nothing wrong") != std::string::npos) == is_refusal);
+    CHECK((report.find("  help: " + std::string(known.help) + "\n") == std::string::npos) ==
+          is_refusal);
+    CHECK(report.find("  {\"type\":\"DML_OPERATOR_ACTIVATION_RELU\"") != std::string::npos);
+  }
+  CHECK(report_with(0x80000001).find("find nothing wrong") != std::string::npos);
+}
+
 TEST_CASE("layer: an operator that the device is too old for is explained by the feature level") {
   const auto fold = read_after("FOLD", example("FOLD"), [](auto&) {});
   CHECK(report_of(fold).find("nothing wrong") != std::string::npos);
@@ -114,9 +135,9 @@ TEST_CASE("layer: operators and graphs are captured once, in order, with an inde
   const auto relu = read_after("ACTIVATION_RELU", example("ACTIVATION_RELU"), [](auto&) {});
   std::filesystem::create_directories(to_path(into) / "operator_0002_ACTIVATION_RELU");
   Capture capture(into);
-  capture.write(padding);
-  capture.write(relu);
-  capture.write(padding);
+  capture.write(padding, newest_feature_level);
+  capture.write(relu, *feature_level_named("5_0"));
+  capture.write(padding, newest_feature_level);
   const float constant[] = {1, 2, 3};
   const auto view = std::make_shared<const GraphBytes>(GraphBytes{
       .bytes = std::as_bytes(std::span(constant)), .owner = nullptr, .file = nullptr, .path = ""});
@@ -128,24 +149,36 @@ TEST_CASE("layer: operators and graphs are captured once, in order, with an inde
       .outputs = {},
       .nodes = {{.name = "weights/1", .content = content, .inputs = {}, .outputs = {"w"}},
                 {"relu", relu.operation(), {"w"}, {"y"}}}};
-  capture.write(graph);
+  capture.write(graph, *feature_level_named("5_0"));
   CHECK(test::read_file(to_path(into) / "index.jsonl") ==
         "{\"file\":\"operator_0001_PADDING/op.json\",\"type\":\"DML_OPERATOR_PADDING\"}\n"
         "{\"file\":\"operator_0003_ACTIVATION_RELU/op.json\",\"type\":\"DML_OPERATOR_ACTIVATION_"
-        "RELU\"}\n"
-        "{\"file\":\"graph_0001/graph.bin\",\"nodes\":2}\n");
+        "RELU\",\"featureLevel\":\"5_0\"}\n"
+        "{\"file\":\"graph_0001/graph.bin\",\"nodes\":2,\"featureLevel\":\"5_0\"}\n");
   Diagnostics findings;
   const auto read = read_description(
       "op.json", test::read_file(to_path(into) / "operator_0001_PADDING/op.json"), {}, findings);
   REQUIRE(read.has_value());
   CHECK(findings.empty());
   CHECK(read->spec->name == "PADDING");
+  CHECK(read->judge == Judge::directml);
+  const auto old = read_description(
+      "op.json", test::read_file(to_path(into) / "operator_0003_ACTIVATION_RELU/op.json"), {},
+      findings);
+  REQUIRE(old.has_value());
+  CHECK(old->feature_level == *feature_level_named("5_0"));
   const std::string path = to_text(to_path(into) / "graph_0001/graph.bin");
   const std::string bytes = test::read_file(to_path(path));
   const auto again = read_graph(path, std::as_bytes(std::span(bytes)), findings);
   REQUIRE(again.has_value());
   CHECK(again->nodes[1].name == "relu");
   CHECK(test::read_file(to_path(into) / "graph_0001/weights_1.bin").size() == 12);
+  for (const std::string& name : {std::string("nul"), std::string("ends in a dot."),
+                                  std::string(300, 'w'), std::string("..")}) {
+    Graph named = graph;
+    named.nodes[0].name = name;
+    CHECK_NOTHROW(capture.write(named, newest_feature_level));
+  }
 }
 
 TEST_CASE("explain: codes are found however they are written") {

@@ -71,8 +71,11 @@ const Originals* find_originals(void** table) {
   return nullptr;
 }
 
+/// The methods that the layer replaced in a device's table. Who copied these methods into another
+/// table gets those of the first one.
 const Originals& originals_of(const void* device) {
-  return *find_originals(table_of(device));
+  const Originals* const found = find_originals(table_of(device));
+  return found != nullptr ? *found : *watched[0].load(std::memory_order_acquire);
 }
 
 FeatureLevel level_of(const void* device) {
@@ -178,9 +181,9 @@ HRESULT STDMETHODCALLTYPE create_operator(IDMLDevice* device, const void* desc, 
           .call = "CreateOperator", .subject = "", .code = code_of(result), .findings = findings};
       if (read) explain_operator(*read, level_of(device), refusal);
       call.report_refusal(refusal);
-      if (read && !call.is_inside_another()) capture(*read, refusal.code);
+      if (read && !call.is_inside_another()) capture(*read, level_of(device), refusal.code);
     } else if (read && made != nullptr && *made != nullptr) {
-      if (!call.is_inside_another()) capture(*read, 0);
+      if (!call.is_inside_another()) capture(*read, level_of(device), 0);
       remember_operator(*made, std::move(*read));
     }
   });
@@ -296,9 +299,9 @@ HRESULT STDMETHODCALLTYPE compile_graph(IDMLDevice* device, const void* desc, IN
           .call = "CompileGraph", .subject = "", .code = code_of(result), .findings = findings};
       if (graph) explain_graph(*graph, level_of(device), refusal);
       call.report_refusal(refusal);
-      if (graph && !call.is_inside_another()) capture(*graph, refusal.code);
+      if (graph && !call.is_inside_another()) capture(*graph, level_of(device), refusal.code);
     } else if (graph && !call.is_inside_another()) {
-      capture(*graph, 0);
+      capture(*graph, level_of(device), 0);
     }
   });
   return result;

@@ -32,13 +32,26 @@ HMODULE load(const std::wstring& path) {
   return nullptr;
 }
 
+/// DirectML.real.dll beside this DLL; null, which is said, if it is there and does not load.
+HMODULE load_renamed() {
+  const std::wstring path = to_utf16(own_folder()) + L"\\DirectML.real.dll";
+  const HMODULE module = load(path);
+  const DWORD error = GetLastError();
+  if (module == nullptr && GetFileAttributesW(path.c_str()) != INVALID_FILE_ATTRIBUTES)
+    report("DMLCreateDevice: " + own_folder() + "\\DirectML.real.dll does not load (error " +
+           std::to_string(error) +
+           "), so the DirectML.dll of Windows is used\n  help: put Microsoft's DirectML.dll for "
+           "x64 there\n");
+  return module;
+}
+
 /// DirectML.real.dll beside this DLL, or the DirectML.dll of Windows; null if there is neither.
 HMODULE real_module() {
   static std::once_flag once;
   static HMODULE module = nullptr;
   std::call_once(once, [] {
     quietly([] {
-      module = load(to_utf16(own_folder()) + L"\\DirectML.real.dll");
+      module = load_renamed();
       if (module == nullptr) module = load(system_folder() + L"\\DirectML.dll");
       if (module == nullptr)
         report("DMLCreateDevice: there is neither DirectML.real.dll in " + own_folder() +
@@ -68,14 +81,10 @@ HRESULT after_creation(const char* call, HRESULT result, void** made) {
     }
     Refusal refusal{
         .call = call, .subject = "", .code = static_cast<std::uint32_t>(result), .findings = {}};
-    const HResult* known = find_hresult(refusal.code);
-    Diagnostic finding{.message =
-                           "the real DirectML.dll makes no device of this Direct3D 12 device, "
-                           "with these flags and this feature level"};
-    const bool is_about_devices = known != nullptr && refusal.code != e_invalidarg;
-    if (is_about_devices) finding.rule = known->meaning;
-    if (is_about_devices) finding.suggestion = known->help;
-    refusal.findings.push_back(std::move(finding));
+    if (refusal.code == e_invalidarg || find_hresult(refusal.code) == nullptr)
+      refusal.findings.push_back(
+          {.message = "the real DirectML.dll makes no device of this Direct3D 12 device, with "
+                      "these flags and this feature level"});
     report(text_of(refusal));
   });
   return result;

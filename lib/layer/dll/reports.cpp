@@ -1,6 +1,7 @@
 #include "layer/dll/reports.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <set>
 
@@ -15,15 +16,24 @@ namespace {
 
 constexpr std::size_t reports_max = 10'000;
 
+/// The folder DMLOP_CAPTURE, wherever the application goes from here; "" if it is not set.
+std::string capture_folder() {
+  const std::string folder = environment_variable("DMLOP_CAPTURE");
+  if (folder.empty()) return "";
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(to_path(folder), error);
+  return error ? folder : to_text(absolute);
+}
+
 /// Everything that lives as long as the process. It is never destroyed, because objects of the
 /// application may outlive this DLL's own.
 struct State {
   const std::string mode = environment_variable("DMLOP_LAYER");
-  const std::string capture_folder = environment_variable("DMLOP_CAPTURE");
   std::mutex mutex;
   std::set<std::string> reported;
-  Capture capture{capture_folder};
-  std::atomic<bool> can_capture = !capture_folder.empty();
+  const std::string folder = capture_folder();
+  Capture capture{folder};
+  std::atomic<bool> can_capture = !folder.empty();
 };
 
 State& state() {
@@ -84,11 +94,11 @@ void report(const std::string& text) noexcept {
 }
 
 template <typename Captured>
-void capture(const Captured& captured, std::uint32_t code) noexcept {
+void capture(const Captured& captured, FeatureLevel level, std::uint32_t code) noexcept {
   State& all = state();
   if (!all.can_capture) return;
   try {
-    all.capture.write(captured, code);
+    all.capture.write(captured, level, code);
   } catch (const std::exception& error) {
     all.can_capture = false;
     quietly(
@@ -98,7 +108,7 @@ void capture(const Captured& captured, std::uint32_t code) noexcept {
   }
 }
 
-template void capture(const ReadOperator&, std::uint32_t) noexcept;
-template void capture(const Graph&, std::uint32_t) noexcept;
+template void capture(const ReadOperator&, FeatureLevel, std::uint32_t) noexcept;
+template void capture(const Graph&, FeatureLevel, std::uint32_t) noexcept;
 
 }  // namespace dmlop::layer

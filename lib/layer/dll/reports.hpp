@@ -11,11 +11,11 @@ namespace dmlop::layer {
 /// =quiet everything; =break also stops in the debugger, each time. Never throws.
 void report(const std::string& text) noexcept;
 
-/// Writes an operator or a graph into the folder DMLOP_CAPTURE, if that is set, with the code with
-/// which DirectML refused it (0: it did not). What cannot be written is reported, and no more is
-/// captured then.
+/// Writes an operator or a graph of a device of that level into the folder DMLOP_CAPTURE, if that
+/// is set, with the code with which DirectML failed (0: it did not). What cannot be written is
+/// reported, and no more is captured then.
 template <typename Captured>
-void capture(const Captured& captured, std::uint32_t code) noexcept;
+void capture(const Captured& captured, FeatureLevel level, std::uint32_t code) noexcept;
 
 /// Calls `action` and swallows what it throws: a layer must not end its application.
 template <typename Action>

@@ -146,18 +146,18 @@ void test_refusals() {
   void* made = nullptr;
   check_equal<HRESULT>(device->CompileOperator(padding.get(), 0, iid_compiled_operator, &made),
                        E_OUTOFMEMORY, "the result of CompileOperator");
-  check(new_log().starts_with("CompileOperator: DML_OPERATOR_PADDING refused (8007000E "
+  check(new_log().starts_with("CompileOperator: DML_OPERATOR_PADDING failed (8007000E "
                               "E_OUTOFMEMORY)\n  OutputTensor.Sizes[3] is 11, must be 10\n"),
         "CompileOperator");
   device->CompileOperator(reinterpret_cast<IDMLOperator*>(0x20), 0, iid_compiled_operator, &made);
   check_equal<std::string>(new_log(),
-                           "CompileOperator: refused (8007000E E_OUTOFMEMORY)\n  op is "
+                           "CompileOperator: failed (8007000E E_OUTOFMEMORY)\n  op is "
                            "0x0000000000000020, which is not an operator of this device\n",
                            "CompileOperator of a wild pointer");
   IDMLCompiledOperator* none[] = {nullptr};
   device->CreateOperatorInitializer(1, none, iid_operator_initializer, &made);
   check_equal<std::string>(new_log(),
-                           "CreateOperatorInitializer: refused (8007000E E_OUTOFMEMORY)\n"
+                           "CreateOperatorInitializer: failed (8007000E E_OUTOFMEMORY)\n"
                            "  operators[0] is null\n",
                            "CreateOperatorInitializer");
   UINT level = 0;
@@ -296,12 +296,15 @@ void test_inside() {
   one.compile(device.get());
   check_equal<std::string>(
       new_log(),
-      "CompileGraph: refused (8007000E E_OUTOFMEMORY)\n"
-      "  the rules of DirectML 1.15.4 that dmlop knows find nothing wrong\n"
+      "CompileGraph: failed (8007000E E_OUTOFMEMORY)\n"
+      "  There is not enough memory: of the GPU, of its budget, or of the process.\n"
+      "  help: Make the tensors or the batch smaller. dmlop run --device-memory N runs operators "
+      "on "
+      "tensors that are larger than the memory of the GPU.\n"
       "  help: DMLOP_CAPTURE=FOLDER writes the graph, which dmlop check and dmlop run take; it has "
       "1 node\n"
       "  inside it, DirectML failed to do this:\n"
-      "    CompileOperator: refused (8007000E E_OUTOFMEMORY)\n"
+      "    CompileOperator: failed (8007000E E_OUTOFMEMORY)\n"
       "      op is null, which is not an operator of this device\n",
       "a call inside of another is said with it");
   refuse_with(S_OK);
@@ -311,7 +314,7 @@ void test_inside() {
   refuse_with(E_FAIL);
   one.compile(device.get());
   const std::string log = new_log();
-  check(log.starts_with("CompileGraph: refused (80004005 E_FAIL)\n") &&
+  check(log.starts_with("CompileGraph: failed (80004005 E_FAIL)\n") &&
             log.find("inside it") == std::string::npos,
         "what failed before is forgotten");
   refuse_with(S_OK);
@@ -332,7 +335,8 @@ void test_devices() {
   void* made = nullptr;
   check_equal<HRESULT>(create_device(nullptr, 0, iid_device, &made), DXGI_ERROR_UNSUPPORTED,
                        "the result of DMLCreateDevice");
-  check(new_log().starts_with("DMLCreateDevice: refused (887A0004 DXGI_ERROR_UNSUPPORTED)\n"),
+  check(new_log().starts_with(
+            "DMLCreateDevice: failed (887A0004 DXGI_ERROR_UNSUPPORTED)\n  The device "),
         "DMLCreateDevice");
   refuse_with(S_OK);
 }
