@@ -71,16 +71,16 @@ Submission Launches::next(std::uint64_t work) {
   return submission;
 }
 
-Pace& Paces::of(const std::string& kernel) {
+Pace& Paces::of(const Dispatch& dispatch) {
   const std::scoped_lock lock(mutex_);
-  return paces_.try_emplace(kernel, first_work_).first->second;
+  return paces_.try_emplace({dispatch.kernel, dispatch.specialization}, first_work_).first->second;
 }
 
 double Paces::estimated_seconds(const Dispatch& dispatch) {
   double work = 0;
   for (const Stage& stage : dispatch.stages)
     work += static_cast<double>(stage.work) * (std::max(stage.first, stage.end) - stage.first);
-  return work / static_cast<double>(of(dispatch.kernel).work()) * Pace::wanted_seconds;
+  return work / static_cast<double>(of(dispatch).work()) * Pace::wanted_seconds;
 }
 
 std::uint64_t GivenWork::room(const Pace& pace) const {
@@ -98,20 +98,20 @@ void GivenWork::add(Pace& pace, std::uint64_t work) {
 
 void GivenWork::took(double seconds) const {
   constexpr auto most_work = static_cast<double>(std::uint64_t{1} << 48);
-  constexpr double least_work = Pace::least_work / 8;
-  const double times = Pace::wanted_seconds / std::max(seconds, 1e-9);
+  constexpr auto least_work = static_cast<double>(Pace::least_work);
+  const double times_faster = Pace::wanted_seconds / std::max(seconds, 1e-9);
+  // Little work says nothing of how long much of it takes.
+  const bool may_grow = times_faster > 2 && filled_ >= 0.5;
   for (const auto& [pace, work] : parts_) {
-    const auto now = static_cast<double>(pace->work());
+    std::uint64_t before = pace->work();
+    const auto now = static_cast<double>(before);
+    // It took no longer than all of them.
+    const double surely_fits = static_cast<double>(work) * times_faster;
     double fitting = now;
-    if (times < 0.5) {  // which kernel took so long is not known
-      fitting = std::max(least_work, std::min(now, now * filled_ * times));
-    } else if (times > 2 &&
-               filled_ >= 0.5) {  // little work says nothing of how long much of it takes
-      // Each kernel took no longer than all of them.
-      const double known = std::min({static_cast<double>(work) * times, 8 * now, most_work});
-      if (known > 2 * now) fitting = known;
-    }
-    pace->work_ = static_cast<std::uint64_t>(fitting);
+    if (times_faster < 0.5) fitting = std::min(now, std::max(least_work, surely_fits));
+    if (may_grow) fitting = std::max(now, std::min({surely_fits, 8 * now, most_work}));
+    if (fitting != now)
+      pace->work_.compare_exchange_strong(before, static_cast<std::uint64_t>(fitting));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/threshold.hpp"
@@ -59,10 +60,11 @@ class Launches {
 class Pace {
  public:
   /// What llvmpipe does in a tenth of a second on one core.
-  static constexpr std::uint64_t least_work = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t first_work = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t least_work = first_work / 8;
   static constexpr double wanted_seconds = 0.1;
 
-  explicit Pace(std::uint64_t work = least_work) : work_(work) {}
+  explicit Pace(std::uint64_t work = first_work) : work_(work) {}
   std::uint64_t work() const { return work_; }
 
  private:
@@ -70,20 +72,20 @@ class Pace {
   std::atomic<std::uint64_t> work_;
 };
 
-/// The paces of a device's kernels. An iteration of one may take a hundred times as long as that of
-/// another, and loops may end early. Several threads may use it.
+/// The paces of a device's kernels as they are specialized. An iteration of one may take a hundred
+/// times as long as that of another, and loops may end early. Several threads may use it.
 class Paces {
  public:
-  explicit Paces(std::uint64_t first_work = Pace::least_work) : first_work_(first_work) {}
+  explicit Paces(std::uint64_t first_work = Pace::first_work) : first_work_(first_work) {}
   /// It lives as long as this.
-  Pace& of(const std::string& kernel);
+  Pace& of(const Dispatch& dispatch);
   /// How long the device takes for all stages of a dispatch, if its kernel's pace is right.
   double estimated_seconds(const Dispatch& dispatch);
 
  private:
   const std::uint64_t first_work_;
   std::mutex mutex_;
-  std::map<std::string, Pace> paces_;
+  std::map<std::pair<std::string, std::vector<std::uint32_t>>, Pace> paces_;
 };
 
 /// Work of several kernels that a device is given together. The paces must outlive it.
@@ -93,7 +95,8 @@ class GivenWork {
   /// How much more work of a kernel fits.
   std::uint64_t room(const Pace& pace) const;
   void add(Pace& pace, std::uint64_t work);
-  /// All of it took so long together: from now on the paces allow what takes a tenth of a second.
+  /// All of it took so long together: makes the paces smaller where that was too long, and larger
+  /// as far as each kernel is known to be fast.
   void took(double seconds) const;
 
  private:

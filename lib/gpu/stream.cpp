@@ -162,11 +162,11 @@ void Stream::record_kernels(std::span<const KernelRun> kernels,
   }
 }
 
-// As many launches at a time as the pace allows; the last ones are left to be submitted.
+// As many launches at a time as the paces allow; the last ones are left to be submitted.
 void Stream::record_launches(const Dispatch& dispatch, const Bindings& bindings) {
   std::vector<std::uint32_t> words(std::tuple_size_v<decltype(Launch::row)>);
   words.insert(words.end(), dispatch.constants.begin(), dispatch.constants.end());
-  Pace& pace = device_.paces().of(dispatch.kernel);
+  Pace& pace = device_.paces().of(dispatch);
   bool is_bound = false;
   for (Launches launches(dispatch.stages); !launches.done();) {
     const bool is_full = launches_ >= launches_together ||

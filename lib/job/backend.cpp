@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "gpu/backends.hpp"
 #include "gpu/launches.hpp"
+#include "gpu/steps.hpp"
 #include "job/backend_gpu.hpp"
 #include "job/device_plan.hpp"
 #include "job/host_plan.hpp"
@@ -176,7 +177,9 @@ double Backend::estimated_seconds(const gpu::ResidentWork& work) const {
   double sum = 0;
   for (const gpu::Step& step : work.steps) {
     for (const gpu::Dispatch& dispatch : step.dispatches) {
-      if (gpu_) sum += gpu_->device->paces().estimated_seconds(dispatch);
+      if (!gpu_) continue;
+      sum += gpu_->device->paces().estimated_seconds(
+          gpu::chosen_dispatch(dispatch, gpu_->device->info()));
     }
   }
   return sum;

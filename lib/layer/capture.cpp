@@ -45,7 +45,7 @@ void Capture::append_to_index(Json line, FeatureLevel level, std::uint32_t code)
 }
 
 void Capture::write(const ReadOperator& operation, FeatureLevel level, std::uint32_t code) {
-  const std::string text = readable_text(operation.description(level));
+  const std::string text = readable_text(operation.description_at(level));
   const std::scoped_lock lock(mutex_);
   if (written_.size() >= operators_max || !written_.insert(text).second) return;
   const std::string folder = new_folder("operator", operators_, operation.spec->name);

@@ -79,7 +79,7 @@ std::string text_of(const Refusal& refusal) {
 
 void explain_operator(const ReadOperator& operation, FeatureLevel level, Refusal& refusal) {
   refusal.subject = "DML_OPERATOR_" + operation.spec->name;
-  const nlohmann::ordered_json json = operation.description(level);
+  const nlohmann::ordered_json json = operation.description_at(level);
   refusal.description = json.dump();
   Diagnostics found;
   auto description = read_description("", readable_text(json), level, found);

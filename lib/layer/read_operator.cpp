@@ -278,12 +278,10 @@ class OperatorReader {
 
 }  // namespace
 
-Json ReadOperator::description(FeatureLevel level) const {
+Json ReadOperator::description() const {
   std::vector<std::string> ignored;  // there are as many attributes as the spec has fields
   Json description = describe(node, operation(), ignored).description;
   description["type"] = "DML_OPERATOR_" + spec->name;
-  if (level != newest_feature_level) description["featureLevel"] = to_text(level);
-  description["as"] = name_of(Judge::directml);
   for (const TensorExtras& each : extras) {
     Json& field = description["desc"][each.field];
     Json& tensor = each.element ? field[*each.element] : field;
@@ -291,6 +289,13 @@ Json ReadOperator::description(FeatureLevel level) const {
     if (each.alignment != 0) tensor["GuaranteedBaseOffsetAlignment"] = each.alignment;
   }
   return description;
+}
+
+Json ReadOperator::description_at(FeatureLevel level) const {
+  Json described = description();
+  if (level != newest_feature_level) described["featureLevel"] = to_text(level);
+  described["as"] = name_of(Judge::directml);
+  return described;
 }
 
 std::optional<ReadOperator> read_operator(Address desc, Diagnostics& findings) {

@@ -29,8 +29,10 @@ struct ReadOperator {
   std::vector<TensorExtras> extras;
 
   const GraphOperator& operation() const { return std::get<GraphOperator>(node.content); }
-  /// In the form of op.json, with the level of its device and DirectML as the judge.
-  nlohmann::ordered_json description(FeatureLevel level) const;
+  /// In the form of op.json.
+  nlohmann::ordered_json description() const;
+  /// The same, with the level of its device and DirectML as the judge.
+  nlohmann::ordered_json description_at(FeatureLevel level) const;
 };
 
 /// Nothing, with findings, if a part of the desc cannot be read or is no part of such a struct.

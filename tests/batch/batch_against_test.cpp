@@ -80,7 +80,7 @@ TEST_CASE("batch --against: a record of a comparison with another device proves 
   const auto digest_against = [&](const std::string& name) {
     Record given;
     dmlop::Backend cpu(dmlop::gpu::DeviceRequest{"cpu"});
-    dmlop::Backend other(make_recorded_device(given, gpu::Pace::least_work, name));
+    dmlop::Backend other(make_recorded_device(given, gpu::Pace::first_work, name));
     dmlop::Diagnostics findings;
     const auto manifest = dmlop::open_manifest({{folder / "jobs.jsonl"}}, findings);
     REQUIRE(manifest != nullptr);

@@ -10,6 +10,7 @@
 #include "gpu/dispatch.hpp"
 #include "gpu/execute.hpp"
 #include "gpu/launches.hpp"
+#include "job/backend.hpp"
 #include "job/device_plan.hpp"
 #include "norm_windows.hpp"
 #include "ops/operator.hpp"
@@ -41,7 +42,7 @@ std::optional<Plan> example_plan(const OperatorSpec& spec) {
 
 /// Runs a plan on the record, in tiles where it can be.
 std::string run(const Plan& plan, Record& record, std::uint64_t device_memory_bytes,
-                std::uint64_t pace_work = gpu::Pace::least_work) {
+                std::uint64_t pace_work = gpu::Pace::first_work) {
   const auto device = make_recorded_device(record, pace_work);
   gpu::Executor executor(*device);
   std::vector<Bytes> bytes;
@@ -143,7 +144,7 @@ TEST_CASE("record: a stage waits for the one before it, in one submission and ac
     CHECK(record.stages > 10);
     return record.submissions;
   };
-  CHECK(check(1) > check(gpu::Pace::least_work));
+  CHECK(check(1) > check(gpu::Pace::first_work));
 }
 
 TEST_CASE("record: a plan is one submission, however many kernels it has") {
@@ -158,7 +159,7 @@ TEST_CASE("record: a plan is one submission, however many kernels it has") {
   };
   const std::size_t transfers =
       plan->slots_of(SlotKind::input).size() + plan->slots_of(SlotKind::output).size();
-  CHECK(submissions(gpu::Pace::least_work) == transfers + 1);
+  CHECK(submissions(gpu::Pace::first_work) == transfers + 1);
 }
 
 TEST_CASE(
@@ -308,27 +309,47 @@ TEST_CASE("record: two works take turns with one scratch rather than that consta
 // Each kernel alone would be less than the pace allows.
 TEST_CASE("record: kernels that are too much together are several submissions") {
   Record record;
-  const auto device = make_recorded_device(record, gpu::Pace::least_work / 8);
+  const auto device = make_recorded_device(record, gpu::Pace::least_work);
   gpu::Stream stream(*device);
   const auto from = device->make_resident_buffer(1024), to = device->make_resident_buffer(1024);
   gpu::Dispatch dispatch = gpu::copy_dispatch(1024);
   dispatch.stages.clear();
   dispatch.stages.emplace_back(0, 100, 50'000);
-  const gpu::KernelRun kernel{&dispatch, {{from.get(), 0, 1024}}, {{to.get(), 0, 1024}}};
+  gpu::Dispatch other = dispatch;
+  other.specialization = {1};  // has a pace of its own
+  const auto run_of = [&](const gpu::Dispatch& each) {
+    return gpu::KernelRun{&each, {{from.get(), 0, 1024}}, {{to.get(), 0, 1024}}};
+  };
   const auto submissions = [&](std::size_t kernels) {
     const auto before = record.submissions;
-    stream.run({.kernels = std::vector(kernels, kernel)});
+    std::vector<gpu::KernelRun> runs;
+    for (std::size_t i = 0; i < kernels; ++i) runs.push_back(run_of(i % 2 == 0 ? dispatch : other));
+    stream.run({.kernels = runs});
     stream.finish();
     return record.submissions - before;
   };
   CHECK(submissions(1) == 1);
   CHECK(submissions(2) == 2);
   CHECK(submissions(5) == 5);
-  dispatch.stages.clear();
-  dispatch.stages.emplace_back(0, 64, 1);
+  dispatch.stages = other.stages = {{0, 64, 1}};
   CHECK(submissions(gpu::binds_most) == 1);
   CHECK(submissions(gpu::binds_most + 1) == 2);
   CHECK(text_of(record) == "");
+}
+
+TEST_CASE("record: what a device takes is estimated of the kernels that it runs") {
+  gpu::Dispatch dispatch = gpu::copy_dispatch(1024);
+  dispatch.stages = {{0, 1000, 1000}};
+  dispatch.with_matrices = {dispatch};
+  dispatch.with_matrices[0].stages = {{0, 1000, 10}};
+  const std::vector steps{gpu::step_of({dispatch}, 1, 1)};
+  const auto seconds = [&](bool has_matrices) {
+    Record record;
+    record.has_matrices = has_matrices;
+    return Backend(make_recorded_device(record, 1'000'000)).estimated_seconds({steps, {}});
+  };
+  CHECK(seconds(false) == doctest::Approx(0.1));
+  CHECK(seconds(true) == doctest::Approx(0.001));
 }
 
 constexpr std::uint64_t staging = std::uint64_t{64} << 20;

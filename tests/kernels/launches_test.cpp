@@ -121,7 +121,7 @@ TEST_CASE("launches: the pace finds what a device does in about a tenth of a sec
   for (int i = 0; i < 100; ++i) took({{pace, pace.work()}}, 0);
   CHECK(pace.work() <= std::uint64_t{1} << 48);
   for (int i = 0; i < 100; ++i) took({{pace, pace.work()}}, 1000);
-  CHECK(pace.work() >= gpu::Pace::least_work / 8);
+  CHECK(pace.work() >= gpu::Pace::least_work);
 }
 
 TEST_CASE("launches: what is given together fills a tenth of a second") {
@@ -144,10 +144,18 @@ TEST_CASE("launches: what is given together fills a tenth of a second") {
 TEST_CASE("launches: kernels that took long together are given less each") {
   constexpr std::uint64_t much = std::uint64_t{1} << 30;
   gpu::Pace one(much), other(4 * much);
-  took({{one, much / 4}, {other, much}, {one, much / 4}},
-       1);  // half of one, a quarter of the other
-  CHECK(one.work() == doctest::Approx(much * 0.075).epsilon(1e-6));
-  CHECK(other.work() == doctest::Approx(4 * much * 0.075).epsilon(1e-6));
+  gpu::GivenWork next;  // in flight behind the first
+  next.add(other, 3 * much);
+  took({{one, much / 4}, {other, much}, {one, much / 4}}, 1);
+  // Whichever took that long, what fits of it takes a tenth of a second.
+  CHECK(one.work() == doctest::Approx(much * 0.05).epsilon(1e-6));
+  CHECK(other.work() == doctest::Approx(much * 0.1).epsilon(1e-6));
+  next.took(3);  // as slow as was known
+  CHECK(other.work() == doctest::Approx(much * 0.1).epsilon(1e-6));
+  // What is slow is never given more.
+  gpu::Pace least(gpu::Pace::least_work / 2);
+  took({{least, 1}}, 10);
+  CHECK(least.work() == gpu::Pace::least_work / 2);
   // What took as long as wanted, or up to twice, changes nothing.
   gpu::Pace right(much);
   for (const double seconds : {0.06, 0.1, 0.19}) took({{right, much}}, seconds);
@@ -162,33 +170,51 @@ TEST_CASE("launches: a kernel is given more as far as it is known to be fast") {
   CHECK(little.work() == much);
   took({{most, most.work()}}, 0.001);  // at most eight times as much
   CHECK(most.work() == doctest::Approx(much * 40.0).epsilon(1e-6));
-  // Many kernels that are too little each to fill a tenth of a second come to be given together.
-  std::array<gpu::Pace, 20> many;
-  for (int i = 0; i < 20; ++i) {
+}
+
+TEST_CASE("launches: many kernels of little work come to be given together") {
+  constexpr std::uint64_t each = gpu::Pace::first_work / 2;
+  constexpr double seconds_each = 0.0001;
+  std::array<gpu::Pace, 60> many;
+  const auto lists_of_a_pass = [&] {
+    int lists = 1, kernels = 0;
     gpu::GivenWork given;
     for (gpu::Pace& pace : many) {
-      if (given.room(pace) >= gpu::Pace::least_work / 2) given.add(pace, gpu::Pace::least_work / 2);
+      if (given.room(pace) < each) {
+        given.took(kernels * seconds_each);
+        given = {};
+        kernels = 0;
+        ++lists;
+      }
+      given.add(pace, each);
+      ++kernels;
     }
-    given.took(0.0001);
-  }
-  gpu::GivenWork given;
-  for (gpu::Pace& pace : many) given.add(pace, gpu::Pace::least_work / 2);
-  CHECK(given.room(many[0]) > 0);
+    given.took(kernels * seconds_each);
+    return lists;
+  };
+  CHECK(lists_of_a_pass() == 30);
+  for (int i = 0; i < 4; ++i) lists_of_a_pass();
+  CHECK(lists_of_a_pass() == 1);
 }
 
 TEST_CASE("launches: each kernel of a device has a pace of its own") {
   gpu::Paces paces(1000);
-  gpu::Pace& one = paces.of("one");
-  took({{one, 1000}}, 0.01);
-  CHECK(one.work() == 8000);
-  CHECK(&paces.of("one") == &one);
-  CHECK(paces.of("other").work() == 1000);
   gpu::Dispatch dispatch;
   dispatch.kernel = "one";
+  dispatch.specialization = {1, 2};
   dispatch.stages = {{0, 100, 20}, {50, 350, 20}, {7, 7, 20}};
+  gpu::Pace& one = paces.of(dispatch);
+  took({{one, 1000}}, 0.01);
+  CHECK(one.work() == 8000);
+  CHECK(&paces.of(dispatch) == &one);
   CHECK(paces.estimated_seconds(dispatch) == doctest::Approx(0.1));
-  dispatch.kernel = "other";
-  CHECK(paces.estimated_seconds(dispatch) == doctest::Approx(0.8));
+  gpu::Dispatch other = dispatch, special = dispatch;
+  other.kernel = "other";
+  special.specialization = {1, 3};
+  for (const gpu::Dispatch& each : {other, special}) {
+    CHECK(paces.of(each).work() == 1000);
+    CHECK(paces.estimated_seconds(each) == doctest::Approx(0.8));
+  }
 }
 
 TEST_CASE("launches: ticks become seconds, and none where the clock runs backwards") {

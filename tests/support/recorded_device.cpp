@@ -176,6 +176,7 @@ class RecordedDevice : public gpu::Device {
   RecordedDevice(Record& record, std::uint64_t pace_work, const std::string& name)
       : record_(record), paces_(pace_work) {
     info_.name = name;
+    info_.has_matrices = record.has_matrices;
   }
   const gpu::DeviceInfo& info() const override { return info_; }
   std::uint64_t buffer_bytes_limit() const override { return record_.buffer_bytes_limit; }

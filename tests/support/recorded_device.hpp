@@ -31,6 +31,7 @@ struct Record {
   std::uint64_t device_bytes = 0, most_device_bytes = 0, device_buffers = 0;
   std::uint64_t device_room = ~std::uint64_t{0};
   std::uint64_t buffer_bytes_limit = std::uint64_t{1} << 30;
+  bool has_matrices = false;
 
   void touch(const gpu::ResidentRange& range, bool is_write, const std::string& what);
 };
@@ -40,7 +41,7 @@ std::byte byte_at(std::uint64_t offset);
 
 /// Its kernels compute nothing; the pace of each is so much work at first.
 std::unique_ptr<gpu::Device> make_recorded_device(Record& record,
-                                                  std::uint64_t pace_work = gpu::Pace::least_work,
+                                                  std::uint64_t pace_work = gpu::Pace::first_work,
                                                   const std::string& name = "");
 
 }  // namespace dmlop::test
