@@ -71,8 +71,8 @@ const Originals* find_originals(void** table) {
   return nullptr;
 }
 
-/// The methods that the layer replaced in a device's table. Who copied these methods into another
-/// table gets those of the first one.
+/// The methods that the layer replaced in a device's table. A table into which somebody copied the
+/// methods of the layer has those of the first one.
 const Originals& originals_of(const void* device) {
   const Originals* const found = find_originals(table_of(device));
   return found != nullptr ? *found : *watched[0].load(std::memory_order_acquire);

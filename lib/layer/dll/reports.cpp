@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t reports_max = 10'000;
 
-/// The folder DMLOP_CAPTURE, wherever the application goes from here; "" if it is not set.
+/// The folder DMLOP_CAPTURE as it is now, wherever the application goes later; "" if it is not set.
 std::string capture_folder() {
   const std::string folder = environment_variable("DMLOP_CAPTURE");
   if (folder.empty()) return "";
